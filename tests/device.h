@@ -64,22 +64,6 @@ static inline void from_device(void *host, const void *from, size_t bytes) {
     device()->finish(NULL);
 }
 
-// Rows of zeros: rows_alloc says nothing of its columns.
-static inline Rows zeroed_rows(int64_t count, int64_t columns) {
-    Rows rows = rows_alloc(device(), count, columns, "rows of a test");
-    device()->zero(rows.at, rows_bytes(count, columns));
-    device()->finish(NULL);
-    return rows;
-}
-
-// The numbers of rows as they are, [count, columns], in a new array of the host.
-static inline float *host_rows(Rows rows) {
-    float *host = ALLOC(float, rows.count *rows.columns, "rows of a test");
-    device()->download_rows(host, rows);
-    device()->finish(NULL);
-    return host;
-}
-
 // The floats of rows, [count, stride], for hosts that read and write the device's memory.
 static inline float *floats(Rows rows) { return (float *)rows.at; }
 

@@ -1,10 +1,12 @@
 #include "oracle.h"
+#include "support.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 double *oracle_matrix(int64_t rows, int64_t columns) {
-    return calloc((size_t)(rows * columns) + 1, sizeof(double));
+    return TEST_ARRAY(double, (rows * columns) + 1);
 }
 
 static void fill_incidence(OracleGraph *g, const Dataset *d) {
@@ -41,13 +43,6 @@ OracleGraph oracle_graph(const Dataset *d) {
     else
         fill_adjacency(&g, d);
     return g;
-}
-
-void oracle_clear(OracleGraph *g) {
-    free(g->a);
-    free(g->source);
-    free(g->target);
-    free(g->w);
 }
 
 // out [m, n] += op(a) op(b), inner length k
@@ -201,7 +196,6 @@ static void perceptron(OracleLayer *layer, const OracleWindows *w, int64_t n, in
         layer->z[i] = w->bias2 != NULL ? w->bias2[i % out] : 0;
     }
     oracle_product(layer->z, r, false, w->w2, false, n, out, out);
-    free(r);
 }
 
 // The gradient of u in place of that of z.
@@ -217,8 +211,6 @@ static void perceptron_back(const OracleLayer *layer, const OracleWindows *w, do
     oracle_product(dr, g, false, w->w2, true, n, out, out);
     for (int64_t i = 0; i < n * out; i++)
         g[i] = layer->u[i] > 0 ? dr[i] : 0;
-    free(r);
-    free(dr);
 }
 
 // What a layer reads: level l, its rows that others read again (h0: the anchor), and how.
@@ -344,7 +336,6 @@ static void forward(const OracleGraph *graph, const ModelShape *shape, const dou
         if (w.wy != NULL) {
             double *a = oracle_label_aggregate(graph, shape, time, stage[l]);
             oracle_product(z, a, false, w.wy, false, n, shape->width[shape->layers], out);
-            free(a);
         }
         if (w.w2 != NULL)
             perceptron(&layer[l], &w, n, out);
@@ -398,7 +389,6 @@ static void layer_back(const OracleGraph *graph, const ModelShape *shape, const 
         w->dbias[i % out] += g[i];
     if (shape->mixes == 0) // of mixed aggregates nobody needs the gradient
         aggregate_back(graph, shape, stage, layer, l, da, w);
-    free(da);
 }
 
 static void backward(const OracleGraph *graph, const ModelShape *shape, const double *p,
@@ -418,7 +408,6 @@ static void backward(const OracleGraph *graph, const ModelShape *shape, const do
         if (w.wy != NULL) {
             double *a = oracle_label_aggregate(graph, shape, time, stage[l]);
             oracle_product(w.dwy, a, true, g, false, shape->width[shape->layers], n, out);
-            free(a);
         }
     }
 }
@@ -469,13 +458,5 @@ double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const doub
         time.training = true;
         backward(graph, shape, p, stage, layer, gradient, &time);
     }
-    for (int l = 0; l <= shape->layers; l++) {
-        double *all[] = {layer[l].h,     layer[l].agg, layer[l].z,     layer[l].u,
-                         layer[l].plain, layer[l].dh,  layer[l].dplain};
-        for (int i = 0; i < 7; i++)
-            free(all[i]);
-    }
-    for (int l = 0; l < shape->layers; l++)
-        free(stage[l]);
     return loss;
 }

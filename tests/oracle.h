@@ -29,7 +29,6 @@ typedef struct OracleGraph {
 
 // Dense matrices of a dataset; its features, labels and split are borrowed.
 OracleGraph oracle_graph(const Dataset *dataset);
-void oracle_clear(OracleGraph *graph);
 
 // The mean loss over training nodes. gradient [parameter_count] or NULL; logits [n, K] or NULL.
 // training: dropout on.

@@ -22,8 +22,6 @@ double *oracle_aggregation(const OracleGraph *g, const char *name) {
         for (int u = 0; u < n; u++)
             if (m[v * n + u] != 0 && strcmp(name, "sum") != 0)
                 m[v * n + u] /= gcn ? sqrt(in[v] * other[u]) : in[v];
-    free(in);
-    free(out);
     return m;
 }
 
@@ -61,8 +59,6 @@ double *oracle_hyper_operator(const OracleGraph *g, const char *name) {
                 sum += g->target[v * g->m + h] * g->w[h] * share[h] * g->source[u * g->m + h];
             m[v * g->n + u] = sum * scale[v] * (sym ? scale[u] : 1);
         }
-    free(share);
-    free(scale);
     return m;
 }
 
@@ -83,7 +79,6 @@ double *oracle_hyper_stage(const OracleGraph *g, const char *name, int stage) {
                     g->target[v * g->m + h] * (mean ? g->w[h] : 1) * (sym ? root : whole);
         }
     }
-    free(share);
     return m;
 }
 
@@ -91,8 +86,6 @@ double *oracle_hyper_stages(const OracleGraph *g, const char *name) {
     double *there = oracle_hyper_stage(g, name, 0), *back = oracle_hyper_stage(g, name, 1);
     double *m = oracle_matrix(g->n, g->n);
     oracle_product(m, back, false, there, false, g->n, g->m, g->n);
-    free(there);
-    free(back);
     return m;
 }
 
@@ -115,6 +108,5 @@ double *oracle_label_aggregate(const OracleGraph *graph, const ModelShape *shape
             y[v * k + c] = oracle_is_input(graph, shape, time, v) &&
                            (graph->label != NULL ? graph->label[v] == c : graph->labels[v * k + c]);
     oracle_product(a, stage, false, y, false, n, n, k);
-    free(y);
     return a;
 }

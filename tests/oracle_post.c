@@ -139,18 +139,12 @@ static void alloc_steps(double **u, const ModelShape *shape, int l, int64_t n, c
     memcpy(u[0], z, (size_t)(n * width) * sizeof(double));
 }
 
-static void free_steps(double **u, const ModelShape *shape) {
-    for (int s = 0; s <= shape->post_count; s++)
-        free(u[s]);
-}
-
 void oracle_post(const ModelShape *shape, const OracleWindows *w, int l, int64_t n, const double *z,
                  double *out, const OracleTime *time) {
     double *u[4];
     alloc_steps(u, shape, l, n, z);
     steps(shape, w, l, n, u, time);
     memcpy(out, u[shape->post_count], (size_t)(n * shape->width[l + 1]) * sizeof(double));
-    free_steps(u, shape);
 }
 
 void oracle_post_back(const ModelShape *shape, const OracleWindows *w, int l, int64_t n,
@@ -178,5 +172,4 @@ void oracle_post_back(const ModelShape *shape, const OracleWindows *w, int l, in
                              : oracle_mask((double)shape->keep, time, l + 1, i, c);
         }
     }
-    free_steps(u, shape);
 }

@@ -45,7 +45,7 @@ static void add_copies(Dataset *d, const TestGraphKind *k, int64_t i, int64_t j,
 // [n, n]; those of an undirected graph are drawn once for both directions.
 static bool *draw_edges(const TestGraphKind *k, uint64_t seed) {
     int64_t n = k->nodes;
-    bool *has = ALLOC(bool, n *n, "edges"), both = !k->directed && k->edge == NULL;
+    bool *has = TEST_ARRAY(bool, n *n), both = !k->directed && k->edge == NULL;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
             has[i * n + j] = both && j < i ? has[j * n + i] : has_edge(k, seed, i, j);
@@ -54,7 +54,7 @@ static bool *draw_edges(const TestGraphKind *k, uint64_t seed) {
 
 static void add_edges(Dataset *d, const TestGraphKind *k, uint64_t seed) {
     int64_t n = k->nodes;
-    CLEARED(memory_drop) bool *has = draw_edges(k, seed);
+    bool *has = draw_edges(k, seed);
     bool weights = k->weighted || k->twice == TWICE_MERGED;
     d->offset = ALLOC(int64_t, n + 1, "offsets");
     d->target = ALLOC(int32_t, 2 * n * n, "targets");
@@ -172,7 +172,7 @@ static void share(TestGraph *w, const TestGraphKind *k, uint64_t seed) {
     Error err = {0};
     if (w->comm->rank == 0) {
         int64_t rows = w->dataset.nodes + w->dataset.hyperedges;
-        CLEARED(memory_drop) int32_t *part = ALLOC(int32_t, rows, "parts");
+        int32_t *part = TEST_ARRAY(int32_t, rows);
         for (int64_t i = 0; i < w->dataset.nodes; i++) {
             double u = uniform(seed, 6, i, 0);
             part[i] = k->cut != NULL ? k->cut(i, parts) : (int32_t)(parts * u * u); // uneven

@@ -8,6 +8,42 @@
 Comm test_comm;
 static char folder[256];
 
+// --- what is done when a test has ended
+
+static struct Later {
+    struct Later *next;
+    void (*clear)(void *of); // NULL: nothing but the memory behind it is to go
+    void *of;
+    _Alignas(64) unsigned char memory[];
+} * later;
+
+static struct Later *add_later(size_t bytes) {
+    struct Later *added = NULL;
+    CHECK(posix_memalign((void **)&added, 64, sizeof *added + bytes) == 0, EXIT_MEMORY,
+          "no memory for %zu bytes", bytes);
+    memset(added, 0, sizeof *added + bytes);
+    added->next = later;
+    return later = added;
+}
+
+void *test_memory(size_t bytes) { return add_later(bytes)->memory; }
+
+void test_later(void (*clear)(void *of), void *of) {
+    struct Later *added = add_later(0);
+    added->clear = clear;
+    added->of = of;
+}
+
+void test_clear(void) {
+    while (later != NULL) {
+        struct Later *done = later;
+        later = done->next;
+        if (done->clear != NULL)
+            done->clear(done->of);
+        free(done);
+    }
+}
+
 // --- main
 
 static void remove_folder(void) {
@@ -16,14 +52,43 @@ static void remove_folder(void) {
         file_remove(folder, &ignored);
 }
 
-// What runs before every test, with the test's own fixture as its state. A failed assertion on one
-// of several ranks leaves the others waiting: end the job instead.
+enum { MOST_TESTS = 64 };
+static struct CMUnitTest tests[MOST_TESTS]; // of each, initial_state is its Steps
+static int tests_place[MOST_TESTS], tests_count;
+static struct Steps {
+    CMUnitTestFunction test;
+    CMFixtureFunction before, after;
+} tests_steps[MOST_TESTS]; // in the order of the calls of test_add
+static struct {
+    const struct Steps *steps;
+    size_t in_use; // before
+    bool passed;
+} current;
+
+// A failed assertion on one of several ranks leaves the others waiting: end the job instead.
 static int begin_test(void **state) {
-    CMFixtureFunction before = *(CMFixtureFunction *)*state;
+    current.steps = *state;
+    current.in_use = memory_in_use();
+    current.passed = false;
     *state = NULL;
     if (test_comm.size > 1)
         setenv("CMOCKA_TEST_ABORT", "1", 1);
-    return before != NULL ? before(state) : 0;
+    return current.steps->before != NULL ? current.steps->before(state) : 0;
+}
+
+static void run_steps(void **state) {
+    current.steps->test(state);
+    current.passed = true;
+}
+
+static int end_test(void **state) {
+    int failed = current.steps->after != NULL ? current.steps->after(state) : 0;
+    test_clear();
+    if (!current.passed || memory_in_use() == current.in_use)
+        return failed;
+    print_error("rank %d: %zu bytes were in use before the test and %zu after it\n", test_comm.rank,
+                current.in_use, memory_in_use());
+    return 1;
 }
 
 _Noreturn void test_skip(const char *what) {
@@ -34,23 +99,18 @@ _Noreturn void test_skip(const char *what) {
     abort(); // not reached: cmocka jumps
 }
 
-enum { MOST_TESTS = 64 };
-static struct CMUnitTest tests[MOST_TESTS];
-static CMFixtureFunction tests_before[MOST_TESTS]; // in the order of the calls of test_add
-static int tests_place[MOST_TESTS], tests_count;
-
 // A compiler may run constructors in any order: sorted by place.
 void test_add(int place, const char *name, CMUnitTestFunction test, CMFixtureFunction before,
               CMFixtureFunction after) {
     CHECK(tests_count < MOST_TESTS, EXIT_USAGE, "more than %d tests in a program", MOST_TESTS);
     int at = tests_count++;
-    CMFixtureFunction *own = tests_before + at;
-    *own = before;
+    struct Steps *own = tests_steps + at;
+    *own = (struct Steps){test, before, after};
     for (; at > 0 && tests_place[at - 1] > place; at--) {
         tests[at] = tests[at - 1];
         tests_place[at] = tests_place[at - 1];
     }
-    tests[at] = (struct CMUnitTest){name, test, begin_test, after, own};
+    tests[at] = (struct CMUnitTest){name, run_steps, begin_test, end_test, own};
     tests_place[at] = place;
 }
 
@@ -116,6 +176,13 @@ const char *test_path(const char *name) {
     char *out = path[turn++ % 8];
     path_join(out, sizeof path[0], test_folder(), name);
     return out;
+}
+
+char *test_read(const char *path, size_t *bytes) {
+    size_t count;
+    char *data = assert_ok(file_read(path, SIZE_MAX, bytes != NULL ? bytes : &count, &err));
+    test_later(memory_free, data);
+    return data;
 }
 
 void test_write(const char *path, const void *data, size_t bytes) {

@@ -26,7 +26,8 @@ _Noreturn void test_skip(const char *what);
 extern Comm test_comm;
 
 // TEST(what_it_shows) { ... } is a test of this program; TEST_WITH names what runs before and after
-// it (NULL: nothing). They run in the order in which they are written.
+// it (NULL: nothing). They run in the order in which they are written. A test fails where memory is
+// left in use when it and what runs after it have ended.
 #define TEST(name) TEST_WITH(name, NULL, NULL)
 #define TEST_WITH(name, before, after)                                                             \
     static void name(void **);                                                                     \
@@ -52,6 +53,15 @@ const char *data_folder_or_skip(const char *what);
 // The same for one file or folder inside it: "cora/cora.npz". A static buffer.
 const char *data_path_or_skip(const char *inside);
 
+// Zeroed memory, 64-byte aligned, that belongs to the test: it goes when the test has ended, and
+// memory_in_use does not count it.
+#define TEST_ARRAY(type, count)                                                                    \
+    ((type *)test_memory(memory_product((int64_t)(count), sizeof(type))))
+void *test_memory(size_t bytes);
+// Calls clear(of) when the test and what runs after it have ended: the last one first.
+void test_later(void (*clear)(void *of), void *of);
+void test_clear(void); // does so now, between the cases of a test that makes much
+
 // How often a test repeats what chance decides: `few` times in the suite, `many` times where
 // FRINGE_LONG is set (bench/run.sh late, or by hand).
 int test_turns(int few, int many);
@@ -68,6 +78,8 @@ int test_turns(int few, int many);
 const char *test_folder(void);
 // "folder/name" in one of 8 static buffers, used in turn.
 const char *test_path(const char *name);
+// The whole file, with a 0 behind it; in memory of the test. `bytes`: NULL or how many.
+char *test_read(const char *path, size_t *bytes);
 void test_write(const char *path, const void *data, size_t bytes);
 void test_write_text(const char *path, const char *text);
 // The temporary name beside `path` that process `process` of this machine would use.

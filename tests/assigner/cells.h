@@ -5,7 +5,7 @@
 
 // [nodes] who owns each.
 static inline int64_t *owners(const TestGraph *w) {
-    int64_t *owner = ALLOC(int64_t, w->dataset.nodes, "test");
+    int64_t *owner = TEST_ARRAY(int64_t, w->dataset.nodes);
     for (int64_t r = 0; r < w->shard.set[NODES].own; r++)
         owner[w->shard.set[NODES].gid[r]] = test_comm.rank;
     comm_sum_int64(&test_comm, owner, (int)w->dataset.nodes);
@@ -26,7 +26,7 @@ static inline int64_t cells_of(const AssignerFixture *fixture) {
 static inline int64_t *widths_of(const AssignerFixture *fixture, int which, bool sent) {
     const HaloPlan *p = channel_halo_plan(fixture->channel[which]);
     const uint8_t *bits = channel_widths(fixture->channel[which], sent);
-    int64_t *out = ALLOC(int64_t, cells_of(fixture), "test");
+    int64_t *out = TEST_ARRAY(int64_t, cells_of(fixture));
     for (int g = 0; g + 1 < p->size && sent; g++)
         for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
             out[cell_of(fixture, p->source_id[p->send_row[k]], p->rank,
@@ -49,7 +49,6 @@ static inline bool is_one_of(const ConfigInts *widths, int64_t bits) {
 static inline void normalizers_agree(const AssignerFixture *fixture, const ConfigInts *widths) {
     int64_t cells = cells_of(fixture);
     for (int i = 0; i < CHANNELS; i++) {
-        CLEARED(memory_drop)
         int64_t *sent = widths_of(fixture, i, true), *received = widths_of(fixture, i, false);
         assert_memory_equal(sent, received, (size_t)cells * sizeof *sent);
         for (int64_t k = 0; k < cells; k++)

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "codec_values.h"
-#include "device.h"
+#include "rows.h"
 #include "small_graph.h"
 #include "support.h"
 
@@ -138,13 +138,12 @@ static inline void fixture_init(AssignerFixture *fixture, const Scene *scene, in
             .before_post = i == 1 && scene->cover == COVER_SOURCES,
         };
     }
-    fixture->right = ALLOC(float, fixture->graph.shard.set[NODES].own, "test");
+    fixture->right = TEST_ARRAY(float, fixture->graph.shard.set[NODES].own);
     for (int64_t r = 0; r < fixture->graph.shard.set[NODES].own; r++)
         fixture->right[r] = right_of(fixture->graph.shard.set[NODES].gid[r]);
 }
 
 static inline void fixture_clear(AssignerFixture *fixture) {
-    memory_free(fixture->right);
     for (int i = 0; i < CHANNELS; i++)
         channel_free(fixture->channel[i]);
     exchange_buffers_free(fixture->buffers);
@@ -255,7 +254,7 @@ static inline int64_t bytes_of(const Channel *channel, bool bf16) {
 // Rows [count] of the ids from `gid` on.
 static inline Rows rows_of(const Channel *channel, const int64_t *gid, int64_t count,
                            uint32_t epoch) {
-    Rows rows = rows_alloc(device(), count, channel_columns(channel), "test");
+    Rows rows = test_rows(count, channel_columns(channel));
     for (int64_t r = 0; r < count; r++)
         for (int64_t c = 0; c < rows.columns; c++)
             floats(rows)[r * rows.stride + c] = value_of(channel, gid[r], c, epoch);
@@ -285,8 +284,6 @@ static inline void exchange(const AssignerFixture *fixture, int which, uint32_t 
                          bytes_of(channel, fixture->bf16));
         assert_int_equal(look.mixed, p->halo_count);
     }
-    rows_free(device(), &sums);
-    rows_free(device(), &x);
 }
 
 // One epoch as the trainer makes it. An exact exchange in between changes nothing.
@@ -299,7 +296,7 @@ static inline const Assignment *epoch_of(const AssignerFixture *fixture, Assigne
     for (int i = 0; i < CHANNELS; i++) {
         RangeStatistics *ranges = channel_ranges(fixture->channel[i]);
         int64_t rows = a->assigned[i].rows, exchanges = ranges->exchanges;
-        CLEARED(memory_drop) float *square = ALLOC(float, rows, "test");
+        float *square = TEST_ARRAY(float, rows);
         memcpy(square, ranges->square, (size_t)rows * sizeof *square);
         exchange(fixture, i, epoch, true);
         assert_memory_equal(square, ranges->square, (size_t)rows * sizeof *square);

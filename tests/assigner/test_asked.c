@@ -90,7 +90,7 @@ static void try_solver(const char *path, const char *want) {
     setenv("FRINGE_SOLVER", path, 1);
     pose(&asked, &recipe, "glpk");
     ChannelAssignment *assigned = &asked.assigned;
-    uint8_t *before = ALLOC(uint8_t, assigned->problem.groups, "test");
+    uint8_t *before = TEST_ARRAY(uint8_t, assigned->problem.groups);
     memcpy(before, assigned->solution.choice, (size_t)assigned->problem.groups);
     assigned_start_solver(&asked.assigner, assigned);
     assert_true(assigned->solver.pid > 0);
@@ -103,7 +103,6 @@ static void try_solver(const char *path, const char *want) {
     if (strstr(warning, want) == NULL || strstr(warning, "; the exact solution is used") == NULL)
         fail_msg("%s: the warning is '%s', expected '%s'", path, warning, want);
     assert_memory_equal(before, assigned->solution.choice, (size_t)assigned->problem.groups);
-    memory_free(before);
     withdraw(&asked);
 }
 

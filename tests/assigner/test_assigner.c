@@ -9,7 +9,7 @@
 
 // [nodes] the left diagonal of the forward (backward) aggregation, from the whole dataset.
 static double *left_of(const Dataset *d, const char *normalisation, bool backward) {
-    double *in = ALLOC(double, d->nodes, "test"), *out = ALLOC(double, d->nodes, "test");
+    double *in = TEST_ARRAY(double, d->nodes), *out = TEST_ARRAY(double, d->nodes);
     for (int64_t u = 0; u < d->nodes; u++)
         for (int64_t e = d->offset[u]; e < d->offset[u + 1]; e++) {
             double w = d->weight != NULL ? (double)d->weight[e] : 1;
@@ -22,14 +22,13 @@ static double *left_of(const Dataset *d, const char *normalisation, bool backwar
         else
             in[v] = 1 / sqrt(1 + (backward && strcmp(normalisation, "gcn") == 0 ? out[v] : in[v]));
     }
-    memory_free(out);
     return in;
 }
 
 // [nodes, nodes] by target and source: the matrix of the aggregation without its right diagonal,
 // which is in the row that is sent. An edge stored twice counts twice.
 static double *dense_matrix(const Dataset *d, const char *normalisation, bool backward) {
-    double *m = ALLOC(double, d->nodes * d->nodes, "test");
+    double *m = TEST_ARRAY(double, d->nodes * d->nodes);
     double *left = left_of(d, normalisation, backward);
     for (int64_t u = 0; u < d->nodes; u++)
         for (int64_t e = d->offset[u]; e < d->offset[u + 1]; e++) {
@@ -37,7 +36,6 @@ static double *dense_matrix(const Dataset *d, const char *normalisation, bool ba
             double weight = d->weight != NULL ? (double)d->weight[e] : 1;
             m[target * d->nodes + source] += left[target] * weight;
         }
-    memory_free(left);
     return m;
 }
 
@@ -45,7 +43,6 @@ static double *dense_matrix(const Dataset *d, const char *normalisation, bool ba
 // scales rows at all; a row that is sent before post meets it at the reader.
 static void count_right(double *matrix, const Dataset *d, const char *normalisation) {
     bool both = strcmp(normalisation, "mean") != 0;
-    CLEARED(memory_drop)
     double *right = left_of(d, normalisation, strcmp(normalisation, "gcn") == 0);
     for (int64_t k = 0; both && k < d->nodes * d->nodes; k++)
         matrix[k] *= right[k % d->nodes];
@@ -60,8 +57,7 @@ static double *dense_coefficients(const AssignerFixture *fixture, int which,
     bool backward = which == 2;
     int64_t *owner = owners(&fixture->graph), *bits = widths_of(fixture, which, true), n = d->nodes;
     double *matrix = dense_matrix(d, normalisation, backward);
-    double *left = left_of(d, normalisation, backward),
-           *c = ALLOC(double, cells_of(fixture), "test");
+    double *left = left_of(d, normalisation, backward), *c = TEST_ARRAY(double, cells_of(fixture));
     if (fixture->of[which].before_post)
         count_right(matrix, d, normalisation);
     for (int64_t target = 0; target < n; target++)
@@ -81,10 +77,6 @@ static double *dense_coefficients(const AssignerFixture *fixture, int which,
         c[k] *= c[k];
     for (int64_t k = 0; k < cells_of(fixture); k++)
         assert_int_equal(bits[k] > 0, c[k] > 0); // every edge is served, and nothing else sent
-    memory_free(left);
-    memory_free(matrix);
-    memory_free(bits);
-    memory_free(owner);
     return c;
 }
 
@@ -94,7 +86,7 @@ static int64_t check_coefficients(const AssignerFixture *fixture, const Scene *s
     int64_t sums = 0;
     for (int i = 0; i < CHANNELS; i++) {
         const HaloPlan *p = channel_halo_plan(fixture->channel[i]);
-        CLEARED(memory_drop) double *c = dense_coefficients(fixture, i, scene->normalisation, safe);
+        double *c = dense_coefficients(fixture, i, scene->normalisation, safe);
         for (int g = 0; g + 1 < p->size; g++)
             for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {
                 int64_t gid = p->source_id[p->send_row[k]];
@@ -130,7 +122,7 @@ TEST(coefficients_are_those_of_the_matrix) {
 // beta of the send list, up to a factor that all rows share.
 static double *betas_of(const Assigner *a, int which) {
     const ChannelAssignment *assigned = &a->assigned[which];
-    double *beta = ALLOC(double, assigned->rows, "test");
+    double *beta = TEST_ARRAY(double, assigned->rows);
     for (int64_t k = 0; k < assigned->rows; k++)
         beta[k] = (double)assigned->coefficient[k] *
                   (double)channel_ranges(assigned->of.channel)->square[k];
@@ -210,7 +202,7 @@ static double predicted(const AssignerFixture *fixture, int which, const Config 
     int64_t *bits = widths_of(fixture, which, true), *owner = owners(&fixture->graph);
     int size = test_comm.size;
     bool by_sender = strcmp(config->quantization.wait, "sender") == 0;
-    double *round = ALLOC(double, size, "test"), *sender = ALLOC(double, size, "test"), sum = 0;
+    double *round = TEST_ARRAY(double, size), *sender = TEST_ARRAY(double, size), sum = 0;
     for (int from = 0; from < size; from++)
         for (int to = 0; to < size; to++) {
             double bytes = (double)bytes_between(fixture, which, bits, owner, from, to, config);
@@ -223,10 +215,6 @@ static double predicted(const AssignerFixture *fixture, int which, const Config 
         }
     for (int i = 0; i < size; i++)
         sum = by_sender ? fmax(sum, sender[i]) : sum + round[i];
-    memory_free(sender);
-    memory_free(round);
-    memory_free(owner);
-    memory_free(bits);
     return sum;
 }
 
@@ -277,7 +265,6 @@ static void try_adaptive(const Scene *scene, const Config *config) {
     for (int i = 0; i < CHANNELS; i++) {
         check_order(&fixture, i, beta[i], config->quantization.group_size);
         check_trace(&fixture, i, asked, taken);
-        memory_free(beta[i]);
     }
     check_report(&fixture, config, assignment, asked, taken);
     for (uint32_t epoch = taken + 1; epoch < taken + PERIOD; epoch++)

@@ -20,7 +20,6 @@ static int64_t differing_readers(const AssignerFixture *fixture, int which) {
             for (int j = 0; j < i; j++)
                 count += bits[node * size + i] > 0 && bits[node * size + j] > 0 &&
                          bits[node * size + i] != bits[node * size + j];
-    memory_free(bits);
     return count;
 }
 
@@ -40,8 +39,6 @@ TEST(random_widths_are_drawn_per_message) {
         assert_true(rows[2] > 0 && rows[4] > 0 && rows[8] > 0);
         if (test_comm.size > 2)
             assert_true(differing_readers(&first, i) > 0);
-        memory_free(y);
-        memory_free(x);
     }
     epochs_of(&second, a, 1 + PERIOD, 1 + 2 * PERIOD + DELAY); // drawn anew
     int64_t changed = 0;
@@ -50,8 +47,6 @@ TEST(random_widths_are_drawn_per_message) {
         int64_t *x = widths_of(&first, i, true), *y = widths_of(&second, i, true);
         for (int64_t k = 0; k < cells; k++)
             changed += x[k] != y[k];
-        memory_free(y);
-        memory_free(x);
     }
     assert_true(changed > 0 || test_comm.size == 1);
     assigner_free(a);

@@ -1,7 +1,7 @@
 // ranks: 1 2 4
 // If this failed, something would still take the rows that are read and the rows that read for rows
 // of one set, and no hypergraph could be trained: its two relations lead from one set to the other.
-#include "device.h"
+#include "rows.h"
 #include "support.h"
 #include "two_sets.h"
 
@@ -48,9 +48,9 @@ static void way_init(Hyper *hyper, int r, Cover cover) {
     way->own = device()->aggregate_new(&way->pattern->own, p->sources, COLUMNS, ROWS_FP32, "rows");
     way->partial =
         device()->aggregate_new(&way->pattern->partial, p->sources, COLUMNS, ROWS_FP32, "rows");
-    way->in = rows_alloc(device(), p->sources, COLUMNS, "test");
-    way->out = rows_alloc(device(), way->pattern->rows, COLUMNS, "test");
-    way->partials = rows_alloc(device(), p->partials, COLUMNS, "test");
+    way->in = test_rows(p->sources, COLUMNS);
+    way->out = test_rows(way->pattern->rows, COLUMNS);
+    way->partials = test_rows(p->partials, COLUMNS);
     way->halo = device()->aggregate_halo_new(&way->pattern->halo, way->pattern->halo_row);
 }
 
@@ -64,9 +64,6 @@ static void hyper_clear(Hyper *hyper) {
     for (int r = 0; r < 2; r++) {
         Way *way = &hyper->way[r];
         device()->aggregate_halo_free(way->halo);
-        rows_free(device(), &way->partials);
-        rows_free(device(), &way->out);
-        rows_free(device(), &way->in);
         device()->aggregate_free(way->partial);
         device()->aggregate_free(way->own);
         channel_free(way->channel);
@@ -74,7 +71,6 @@ static void hyper_clear(Hyper *hyper) {
     }
     block_clear(&hyper->way[0].block);
     exchange_buffers_free(hyper->buffers);
-    two_sets_clear(&hyper->shard);
 }
 
 // ---- the aggregate over one relation
@@ -143,7 +139,7 @@ static Dense dense_init(void) {
     Dense d;
     draw_pins();
     for (int i = 0; i < 3; i++)
-        d.x[i] = ALLOC(double, (int64_t)totals[i % 2] * COLUMNS, "test");
+        d.x[i] = TEST_ARRAY(double, (int64_t)totals[i % 2] * COLUMNS);
     for (int64_t i = 0; i < (int64_t)totals[NODES] * COLUMNS; i++)
         d.x[0][i] = (double)(float)two_sets_draw(5, i / COLUMNS, i % COLUMNS);
     for (int64_t h = 0; h < totals[HYPEREDGES]; h++) {
@@ -156,11 +152,6 @@ static Dense dense_init(void) {
                 d.x[2][v * COLUMNS + c] += (double)pins[h][v] / degree * mean[c];
     }
     return d;
-}
-
-static void dense_clear(Dense *d) {
-    for (int i = 0; i < 3; i++)
-        memory_free(d->x[i]);
 }
 
 // The largest difference of an entry, over all ranks.
@@ -193,10 +184,9 @@ static void codes_of(int codes[COLUMNS], const float *row) {
 static float *send_alike(Way *way) {
     const HaloPlan *p = &way->pattern->plan;
     int64_t sent = p->send_offset[p->size - 1], most = sent > p->halo_count ? sent : p->halo_count;
-    uint8_t *bits = ALLOC(uint8_t, most, "test");
+    uint8_t *bits = TEST_ARRAY(uint8_t, most);
     memset(bits, 2, (size_t)most);
     channel_set_widths(way->channel, bits, bits);
-    memory_free(bits);
     for (int64_t i = 0; i < p->sources; i++)
         for (int64_t c = 0; c < COLUMNS; c++)
             floats(way->in)[i * way->in.stride + c] = (float)two_sets_draw(6, 0, c);
@@ -233,8 +223,6 @@ TEST(equal_ids_of_two_sets_are_rounded_apart) {
     comm_sum_int64(&test_comm, &alike, 1);
     assert_true(test_comm.size == 1 || pairs > 10);
     assert_true(20 * alike <= pairs); // 21 columns of 4 steps: a few in 10,000 by chance
-    memory_free(row[1]);
-    memory_free(row[0]);
 }
 
 TEST(patterns_lead_from_one_set_to_the_other) {
@@ -260,7 +248,7 @@ TEST(patterns_lead_from_one_set_to_the_other) {
 }
 
 TEST(exact_aggregates_are_the_dense_ones) {
-    CLEARED(dense_clear) Dense dense = dense_init();
+    Dense dense = dense_init();
     for (int k = 0; k < 3; k++) {
         CLEARED(hyper_clear) Hyper hyper = {0};
         hyper_init(&hyper, covers[k]);
@@ -289,7 +277,7 @@ static void check_coefficients(const Hyper *hyper, int r, const ChannelAssignmen
 
 // Widths differ from row to row, and what they cost stays within what the widest step can do.
 TEST(assigned_widths_serve_two_sets) {
-    CLEARED(dense_clear) Dense dense = dense_init();
+    Dense dense = dense_init();
     Config config;
     assert_ok(config_load(&config, NULL, NULL, 0, &err));
     config.quantization.period = PERIOD;

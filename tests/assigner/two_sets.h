@@ -34,9 +34,9 @@ static inline void draw_pins(void) {
 static inline float reads(int r, int64_t i, int64_t j) { return r == 0 ? pins[i][j] : pins[j][i]; }
 
 static inline RowSet set_of(int set, int part, int parts) {
-    int64_t *gid = ALLOC(int64_t, totals[set], "test");
-    int64_t *reach = ALLOC(int64_t, SHARD_HOPS + 1, "test");
-    double *degree = ALLOC(double, totals[set], "test");
+    int64_t *gid = TEST_ARRAY(int64_t, totals[set]);
+    int64_t *reach = TEST_ARRAY(int64_t, SHARD_HOPS + 1);
+    double *degree = TEST_ARRAY(double, totals[set]);
     RowSet rows = {.total = totals[set],
                    .gid = gid,
                    .reach = reach,
@@ -66,9 +66,9 @@ static inline bool is_read(const RowSet *to, int r, int64_t j) {
 static inline void list_remote(ShardRelation *e, const RowSet *to, int64_t own, int part, int parts,
                                int32_t *column) {
     int r = e->to == HYPEREDGES ? 0 : 1, total = totals[e->from];
-    int32_t *row = ALLOC(int32_t, total, "test");
-    int64_t *gid = ALLOC(int64_t, total, "test");
-    e->remote_round = ALLOC(int64_t, parts, "test");
+    int32_t *row = TEST_ARRAY(int32_t, total);
+    int64_t *gid = TEST_ARRAY(int64_t, total);
+    e->remote_round = TEST_ARRAY(int64_t, parts);
     e->remote_row = row;
     e->remote_gid = gid;
     for (int g = 0; g + 1 < parts; g++) {
@@ -98,14 +98,14 @@ static inline int by_column(const void *a, const void *b) {
 static inline ShardRelation relation_of(const Shard *shard, int r) {
     ShardRelation e = {.to = 1 - r, .from = r, .transpose = 1 - r};
     const RowSet *to = &shard->set[e.to], *from = &shard->set[e.from];
-    int32_t *columns = ALLOC(int32_t, totals[e.from], "test");
+    int32_t *columns = TEST_ARRAY(int32_t, totals[e.from]);
     for (int64_t j = 0; j < from->own; j++)
         columns[from->gid[j]] = (int32_t)j;
     list_remote(&e, to, from->own, shard->part, shard->parts, columns);
-    int64_t *offset = ALLOC(int64_t, to->own + 1, "test");
-    int32_t *column = ALLOC(int32_t, to->own * totals[e.from], "test");
-    float *weight = ALLOC(float, to->own *totals[e.from], "test");
-    Entry *row = ALLOC(Entry, totals[e.from], "test");
+    int64_t *offset = TEST_ARRAY(int64_t, to->own + 1);
+    int32_t *column = TEST_ARRAY(int32_t, to->own * totals[e.from]);
+    float *weight = TEST_ARRAY(float, to->own *totals[e.from]);
+    Entry *row = TEST_ARRAY(Entry, totals[e.from]);
     for (int64_t i = 0; i < to->own; i++) {
         size_t count = 0;
         for (int64_t j = 0; j < totals[e.from]; j++)
@@ -118,8 +118,6 @@ static inline ShardRelation relation_of(const Shard *shard, int r) {
         }
         offset[i + 1] = e.edges;
     }
-    memory_free(row);
-    memory_free(columns);
     e.offset = offset;
     e.column = column;
     e.weight = weight;
@@ -134,15 +132,4 @@ static inline Shard two_sets(const Comm *comm) {
     for (int r = 0; r < 2; r++)
         shard.relation[r] = relation_of(&shard, r);
     return shard;
-}
-
-static inline void two_sets_clear(Shard *shard) {
-    for (int i = 0; i < 2; i++) {
-        const RowSet *set = &shard->set[i];
-        const ShardRelation *e = &shard->relation[i];
-        const void *taken[] = {set->gid,  set->reach,      set->degree_in, e->offset,    e->column,
-                               e->weight, e->remote_round, e->remote_row,  e->remote_gid};
-        for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
-            memory_free((void *)(uintptr_t)taken[k]);
-    }
 }

@@ -49,7 +49,7 @@ TEST(a_broadcast_reaches_all_from_any_root) {
     static const size_t sizes[] = {0, 1, 1000, 300001};
     for (int root = 0; root < size(); root++)
         for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
-            CLEARED(memory_drop) unsigned char *data = ALLOC(unsigned char, sizes[s], "test");
+            unsigned char *data = TEST_ARRAY(unsigned char, sizes[s]);
             for (size_t i = 0; rank() == root && i < sizes[s]; i++)
                 data[i] = payload(root, 0, i);
             comm_broadcast(&test_comm, data, sizes[s], root);
@@ -62,9 +62,8 @@ TEST(a_gather_puts_every_rank_in_its_place) {
     static const size_t sizes[] = {0, 1, 24, 65536, 65537, 200000};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         size_t bytes = sizes[s];
-        CLEARED(memory_drop) unsigned char *one = ALLOC(unsigned char, bytes, "test");
-        CLEARED(memory_drop)
-        unsigned char *all = ALLOC(unsigned char, bytes *(size_t)size(), "test");
+        unsigned char *one = TEST_ARRAY(unsigned char, bytes);
+        unsigned char *all = TEST_ARRAY(unsigned char, bytes *(size_t)size());
         for (size_t i = 0; i < bytes; i++)
             one[i] = payload(rank(), 0, i);
         comm_all_gather(&test_comm, one, all, bytes);
@@ -78,10 +77,8 @@ TEST(all_to_all_transposes) {
     static const size_t sizes[] = {0, 1, 8, 65537};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         size_t bytes = sizes[s];
-        CLEARED(memory_drop)
-        unsigned char *from = ALLOC(unsigned char, bytes *(size_t)size(), "test");
-        CLEARED(memory_drop)
-        unsigned char *to = ALLOC(unsigned char, bytes *(size_t)size(), "test");
+        unsigned char *from = TEST_ARRAY(unsigned char, bytes *(size_t)size());
+        unsigned char *to = TEST_ARRAY(unsigned char, bytes *(size_t)size());
         for (int r = 0; r < size(); r++)
             for (size_t i = 0; i < bytes; i++)
                 from[(size_t)r * bytes + i] = payload(rank(), r, i);
@@ -101,8 +98,8 @@ TEST(pieces_of_different_sizes_arrive_whole) {
         from_offset[r + 1] = from_offset[r] + pair_bytes(rank(), r);
         to_offset[r + 1] = to_offset[r] + pair_bytes(r, rank());
     }
-    CLEARED(memory_drop) unsigned char *from = ALLOC(unsigned char, from_offset[size()], "test");
-    CLEARED(memory_drop) unsigned char *to = ALLOC(unsigned char, to_offset[size()], "test");
+    unsigned char *from = TEST_ARRAY(unsigned char, from_offset[size()]);
+    unsigned char *to = TEST_ARRAY(unsigned char, to_offset[size()]);
     for (int r = 0; r < size(); r++)
         for (int64_t i = 0; i < pair_bytes(rank(), r); i++)
             from[from_offset[r] + i] = payload(rank(), r, (size_t)i);
@@ -123,11 +120,10 @@ TEST(rank_0_gathers_pieces) {
     for (int r = 0; r < size(); r++)
         offset[r + 1] = offset[r] + (r % 3 == 1 ? 0 : 5000 * r + 3);
     size_t own = (size_t)(offset[rank() + 1] - offset[rank()]);
-    CLEARED(memory_drop) unsigned char *piece = ALLOC(unsigned char, own, "test");
+    unsigned char *piece = TEST_ARRAY(unsigned char, own);
     for (size_t i = 0; i < own; i++)
         piece[i] = payload(rank(), 3, i);
-    CLEARED(memory_drop)
-    unsigned char *all = rank() == 0 ? ALLOC(unsigned char, offset[size()], "test") : NULL;
+    unsigned char *all = rank() == 0 ? TEST_ARRAY(unsigned char, offset[size()]) : NULL;
     comm_gather_v(&test_comm, piece, all, offset);
     for (int r = 0; rank() == 0 && r < size(); r++)
         for (int64_t i = offset[r]; i < offset[r + 1]; i++)
@@ -141,8 +137,8 @@ static double awkward(int r, int i) {
 }
 
 static void check_sums(int count) {
-    CLEARED(memory_drop) double *value = ALLOC(double, count, "test");
-    CLEARED(memory_drop) int64_t *whole = ALLOC(int64_t, count, "test");
+    double *value = TEST_ARRAY(double, count);
+    int64_t *whole = TEST_ARRAY(int64_t, count);
     for (int i = 0; i < count; i++) {
         value[i] = awkward(rank(), i);
         whole[i] = ((int64_t)1 << 40) * rank() + i;

@@ -12,10 +12,8 @@
 
 static bool holds(const char *path, const char *text) {
     size_t bytes;
-    char *data = assert_ok(file_read(path, 1 << 20, &bytes, &err));
-    bool same = data != NULL && bytes == strlen(text) && memcmp(data, text, bytes) == 0;
-    memory_free(data);
-    return same;
+    char *data = test_read(path, &bytes);
+    return bytes == strlen(text) && memcmp(data, text, bytes) == 0;
 }
 
 typedef bool Replace(const char *path, const void *data, size_t bytes, Error *err);
@@ -85,7 +83,7 @@ TEST(a_write_that_stops_is_said_and_leaves_the_old_file) {
     Error err = {0};
     const char *path = test_path("full");
     test_write_text(path, "old");
-    CLEARED(memory_drop) char *large = ALLOC(char, 5000, "test");
+    char *large = TEST_ARRAY(char, 5000);
     setrlimit(RLIMIT_FSIZE, &small);
     bool replaced = file_replace(path, large, 5000, &err);
     setrlimit(RLIMIT_FSIZE, &kept);

@@ -127,7 +127,7 @@ TEST(depth_ends_at_64) {
 TEST(more_values_than_memory_should_hold_are_refused) {
     enum { BYTES = 64 << 20 };
     static const char *const units[] = {"0,", "[],", "{},", "\"\","};
-    CLEARED(memory_drop) char *text = ALLOC(char, BYTES, "test");
+    char *text = TEST_ARRAY(char, BYTES);
     for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
         size_t length = strlen(units[u]), used = 1;
         text[0] = '[';

@@ -176,7 +176,7 @@ static void print_into_a_pipe(int flags, void (*print)(void), size_t bytes, char
 // O_NONBLOCK, which others that hold the terminal may set, makes writes fail where they would wait.
 TEST(a_stopped_terminal_stops_nobody_and_loses_nothing) {
     static const int flags[] = {0, O_NONBLOCK};
-    CLEARED(memory_drop) char *all = ALLOC(char, LINES *LINE, "lines");
+    char *all = TEST_ARRAY(char, LINES *LINE);
     for (int i = 0; i < 2; i++) {
         memset(all, 0, LINES * LINE);
         print_into_a_pipe(flags[i], print_lines, LINES * LINE, all);
@@ -190,7 +190,7 @@ enum { LONG = 300000 };
 static char letter(int i) { return (char)('a' + i % 23); }
 
 static void print_long(void) {
-    CLEARED(memory_drop) char *text = ALLOC(char, LONG + 1, "text");
+    char *text = TEST_ARRAY(char, LONG + 1);
     for (int i = 0; i < LONG; i++)
         text[i] = letter(i);
     terminal_say("%s", text);
@@ -198,7 +198,7 @@ static void print_long(void) {
 
 // The pipe takes a part of it at a time.
 TEST(a_long_text_is_printed_whole) {
-    CLEARED(memory_drop) char *all = ALLOC(char, LONG, "text");
+    char *all = TEST_ARRAY(char, LONG);
     print_into_a_pipe(O_NONBLOCK, print_long, LONG, all);
     for (int i = 0; i < LONG; i++)
         assert_true(all[i] == letter(i));

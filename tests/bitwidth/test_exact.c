@@ -40,7 +40,7 @@ static bool next_choice(const Problem *p, uint8_t *choice) {
 }
 
 static Value brute_force(const Problem *p) {
-    uint8_t *choice = ALLOC(uint8_t, p->groups, "test");
+    uint8_t *choice = TEST_ARRAY(uint8_t, p->groups);
     Value best = value_by_definition(p, choice);
     while (next_choice(p, choice)) {
         Value v = value_by_definition(p, choice);
@@ -48,7 +48,6 @@ static Value brute_force(const Problem *p) {
             (v.objective < best.objective + 1e-12 && v.variance < best.variance * (1 - 1e-12)))
             best = v;
     }
-    memory_free(choice);
     return best;
 }
 
@@ -91,11 +90,10 @@ TEST(covered_time_is_used) {
         Recipe recipe = tiny_recipe(seed);
         CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
         Draws d = draws_new(seed + 77);
-        uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
+        uint8_t *choice = TEST_ARRAY(uint8_t, p.groups);
         double shortest = problem_value(&p, choice).seconds;
         problem_uniform(&p, p.widths - 1, choice);
         double longest = problem_value(&p, choice).seconds;
-        memory_free(choice);
         p.hidden = shortest + (longest - shortest) * (1.4 * draw(&d) - 0.2);
         p.hidden = p.hidden > 0 ? p.hidden : 0;
         Value best = brute_force(&p);
@@ -133,7 +131,7 @@ TEST(lies_between_the_bound_and_every_other_choice) {
         assert_true(a.bound >= a.value.objective * (1 - 1e-9)); // proved to be the best
         // A13: no random choice that is as fast, of which there are some, has less variance; none
         // is better
-        CLEARED(memory_drop) uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
+        uint8_t *choice = TEST_ARRAY(uint8_t, p.groups);
         Draws d = draws_new(seed + 5);
         for (int i = 0; i < 300; i++) {
             for (int64_t g = 0; g < p.groups; g++)
@@ -160,8 +158,8 @@ typedef struct Plain {
 
 static Plain plain_front(const Problem *p, const Link *link) {
     int64_t full = link->end - link->begin - 1;
-    Plain front = {ALLOC(double, 3 * (full + 1) * (full + 2) / 2, "test"),
-                   ALLOC(double, 3 * (full + 1) * (full + 2) / 2, "test"), 0};
+    Plain front = {TEST_ARRAY(double, 3 * (full + 1) * (full + 2) / 2),
+                   TEST_ARRAY(double, 3 * (full + 1) * (full + 2) / 2), 0};
     for (int64_t n8 = 0; n8 <= full; n8++)
         for (int64_t n4 = n8; n4 <= full; n4++)
             for (int last = 0; last < 3; last++) {
@@ -206,11 +204,10 @@ TEST(is_what_the_plain_sweep_finds) {
         for (int c = 0; c < p.links; c++) // sorting moved the short group: the last one is it
             for (int64_t g = p.link[c].begin; g < p.link[c].end; g++)
                 p.group[g].rows = g == p.link[c].end - 1 ? 37 : 100;
-        uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
+        uint8_t *choice = TEST_ARRAY(uint8_t, p.groups);
         Value small = value_by_definition(&p, choice);
         problem_uniform(&p, 2, choice);
         Value large = value_by_definition(&p, choice);
-        memory_free(choice);
         double a = p.lambda / (small.variance - large.variance);
         double mu = (1 - p.lambda) / (large.seconds - small.seconds);
         double best = -a * large.variance - mu * small.seconds;
@@ -219,10 +216,6 @@ TEST(is_what_the_plain_sweep_finds) {
             for (int c = 0; c < 4; c++)
                 front[c] = plain_front(&p, &p.link[p.round_begin[r] + c]);
             best += plain_round(front, 4, a, mu);
-            for (int c = 0; c < 4; c++) {
-                memory_free(front[c].variance);
-                memory_free(front[c].seconds);
-            }
         }
         CLEARED(solution_clear) Solution solution = {0};
         solution_init(&solution, &p);
@@ -243,10 +236,9 @@ TEST(covered_time_is_filled) {
         solution_init(&plain, &p);
         solution_init(&covered, &p);
         problem_solve(&p, &plain);
-        uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
+        uint8_t *choice = TEST_ARRAY(uint8_t, p.groups);
         problem_uniform(&p, 2, choice);
         double longest = problem_value(&p, choice).seconds;
-        memory_free(choice);
         p.hidden = plain.value.seconds + 0.5 * (longest - plain.value.seconds);
         problem_solve(&p, &covered);
         assert_reported(&p, &covered);
@@ -271,11 +263,10 @@ TEST(covered_time_is_filled_round_by_round) {
         p.group[g].theta = 1e-9;
         p.group[g].rows = 100;
     }
-    uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
+    uint8_t *choice = TEST_ARRAY(uint8_t, p.groups);
     double two = problem_value(&p, choice).seconds;
     problem_uniform(&p, 1, choice);
     double four = problem_value(&p, choice).seconds;
-    memory_free(choice);
     p.hidden = two + 0.95 * (four - two);
     CLEARED(solution_clear) Solution a = {0};
     solution_init(&a, &p);

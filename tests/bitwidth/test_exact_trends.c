@@ -32,7 +32,7 @@ TEST(free_bits_are_taken) {
         recipe.lambda = 0;
         recipe.by_sender = seed % 2 == 1;
         CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
-        CLEARED(memory_drop) uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
+        uint8_t *choice = TEST_ARRAY(uint8_t, p.groups);
         Value smallest = problem_value(&p, choice);
         CLEARED(solution_clear) Solution a = {0};
         solution_init(&a, &p);

@@ -18,7 +18,7 @@ static const Recipe some = {.ranks = 3,
 
 static uint8_t *random_choice(const Problem *p, uint64_t seed) {
     Draws d = draws_new(seed);
-    uint8_t *choice = ALLOC(uint8_t, p->groups, "test");
+    uint8_t *choice = TEST_ARRAY(uint8_t, p->groups);
     for (int64_t g = 0; g < p->groups; g++)
         choice[g] = (uint8_t)draw_int(&d, 0, p->widths - 1);
     return choice;
@@ -29,7 +29,7 @@ enum { MARK_BYTES = 24 }; // in front of the struct
 // What writing leaves in a file.
 static char *text_of(FILE *file, size_t *bytes) {
     *bytes = (size_t)ftell(file);
-    char *text = memory_alloc(*bytes, "test");
+    char *text = test_memory(*bytes);
     rewind(file);
     assert_int_equal(fread(text, 1, *bytes, file), *bytes);
     fclose(file);
@@ -88,12 +88,11 @@ TEST(problems_come_back_bit_for_bit) {
         p.direction = (int)(seed % 2);
         uint8_t *choice = random_choice(&p, seed), *choice_back;
         size_t bytes;
-        CLEARED(memory_drop) char *text = problem_text(&p, choice, &bytes);
+        char *text = problem_text(&p, choice, &bytes);
         assert_ok(read_problem(text, bytes, &back, &choice_back, &err));
         assert_same(&p, &back);
         assert_memory_equal(choice, choice_back, (size_t)p.groups);
         memory_free(choice_back);
-        memory_free(choice);
     }
 }
 
@@ -103,8 +102,8 @@ TEST(solutions_come_back_and_are_valued_again) {
         recipe.groups = (int64_t)(seed % 40);
         CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
         static const int troubles[] = {0, 6, -71};
-        CLEARED(solution_clear)
-        Solution a = {.by = "glpk", .seconds = 0.1, .choice = random_choice(&p, seed)}, back = {0};
+        Solution a = {.by = "glpk", .seconds = 0.1, .choice = random_choice(&p, seed)};
+        CLEARED(solution_clear) Solution back = {0};
         a.trouble = troubles[seed % 3];
         Value value = problem_value(&p, a.choice);
         a.value.objective = -5; // a lie
@@ -112,7 +111,7 @@ TEST(solutions_come_back_and_are_valued_again) {
         FILE *file = tmpfile();
         assert_true(solution_write(&a, &p, file));
         size_t bytes;
-        CLEARED(memory_drop) char *text = text_of(file, &bytes);
+        char *text = text_of(file, &bytes);
         assert_ok(read_solution(text, bytes, &p, &back, &err));
         assert_string_equal(back.by, "glpk");
         assert_memory_equal(a.choice, back.choice, (size_t)p.groups);
@@ -130,12 +129,11 @@ TEST(cut_files_are_refused) {
     CLEARED(problem_clear) Problem p = problem_random(&some, 1), back = {0};
     uint8_t *choice = random_choice(&p, 1), *choice_back;
     size_t bytes;
-    CLEARED(memory_drop) char *text = problem_text(&p, choice, &bytes);
+    char *text = problem_text(&p, choice, &bytes);
     for (size_t length = 0; length < bytes; length++) {
         assert_refused(read_problem(text, length, &back, &choice_back, &err), EXIT_DATA, " ");
         assert_true(back.group == NULL && choice_back == NULL);
     }
-    memory_free(choice);
 }
 
 // Mutated bytes are refused with a sentence, or are another problem that keeps all promises.
@@ -145,10 +143,8 @@ TEST(mutated_bytes_do_no_harm) {
     Problem back;
     uint8_t *choice = random_choice(&p, 2), *choice_back;
     size_t bytes;
-    CLEARED(memory_drop)
-    char *text = problem_text(&p, choice, &bytes), *changed = memory_alloc(bytes + 64, "test");
+    char *text = problem_text(&p, choice, &bytes), *changed = test_memory(bytes + 64);
     Draws d = draws_new(9);
-    size_t before = memory_in_use();
     int refused = 0;
     for (int i = 0; i < 30000; i++) {
         size_t length = bytes;
@@ -175,16 +171,14 @@ TEST(mutated_bytes_do_no_harm) {
             refused++;
             assert_true(said.code == EXIT_DATA && strlen(said.text) > 20);
         }
-        assert_int_equal(memory_in_use(), before);
     }
     assert_true(refused > 15000 && refused < 28000);
-    memory_free(choice);
 }
 
 // Writes the problem with what was changed in it, and reads that.
 static void assert_changed_refused(const Problem *p, const uint8_t *choice, const char *part) {
     size_t bytes;
-    CLEARED(memory_drop) char *text = problem_text(p, choice, &bytes);
+    char *text = problem_text(p, choice, &bytes);
     Problem back;
     uint8_t *choice_back;
     assert_refused(read_problem(text, bytes, &back, &choice_back, &err), EXIT_DATA, part);
@@ -195,7 +189,7 @@ TEST(broken_promises_are_refused) {
     recipe.exactly = true;
     recipe.betas = BETAS_PLAIN;
     CLEARED(problem_clear) Problem p = problem_random(&recipe, 1);
-    CLEARED(memory_drop) uint8_t *choice = random_choice(&p, 1);
+    uint8_t *choice = random_choice(&p, 1);
 #define REFUSED(part, lvalue, value)                                                               \
     do {                                                                                           \
         __typeof__(lvalue) there = lvalue;                                                         \
@@ -228,10 +222,9 @@ TEST(absurd_counts_are_refused) {
         {offsetof(Problem, groups), 1LL << 62, 8},  {offsetof(Problem, groups), 0, 8},
     };
     CLEARED(problem_clear) Problem p = problem_random(&some, 1);
-    CLEARED(memory_drop) uint8_t *choice = random_choice(&p, 1);
+    uint8_t *choice = random_choice(&p, 1);
     size_t bytes;
-    CLEARED(memory_drop)
-    char *text = problem_text(&p, choice, &bytes), *changed = memory_alloc(bytes, "test");
+    char *text = problem_text(&p, choice, &bytes), *changed = test_memory(bytes);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         Problem back;
         uint8_t *choice_back;
@@ -250,7 +243,7 @@ TEST(absurd_counts_are_refused) {
 
 TEST(solutions_to_other_problems_are_refused) {
     CLEARED(problem_clear) Problem p = problem_random(&some, 1);
-    CLEARED(memory_drop) uint8_t *choice = random_choice(&p, 1);
+    uint8_t *choice = random_choice(&p, 1);
     const Solution good = {.by = "glpk", .choice = choice};
     static const int troubles[] = {65, -256};
     for (int i = 0; i < 9; i++) {

@@ -39,9 +39,7 @@ TEST(rounding_is_never_better) {
         Recipe recipe = ring(seed);
         CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
         Weights weights = weights_of(&p);
-        CLEARED(memory_drop)
-        uint8_t *exact = ALLOC(uint8_t, p.groups, "test"),
-                *rounded = ALLOC(uint8_t, p.groups, "test");
+        uint8_t *exact = TEST_ARRAY(uint8_t, p.groups), *rounded = TEST_ARRAY(uint8_t, p.groups);
         for (int r = 0; r < p.rounds; r++) {
             CLEARED(round_clear) Round round = {0};
             double dual;
@@ -79,7 +77,7 @@ TEST(slower_links_carry_no_more) {
         Recipe recipe = ring(seed);
         CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
         Weights weights = weights_of(&p);
-        CLEARED(memory_drop) uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
+        uint8_t *choice = TEST_ARRAY(uint8_t, p.groups);
         for (int r = 0; r < p.rounds; r++)
             for (int c = p.round_begin[r]; c < p.round_begin[r + 1]; c++) {
                 const Link *link = &p.link[c];

@@ -21,13 +21,13 @@ static void seal(char *text, size_t bytes) {
     memcpy(digits, hash, 32);
 }
 
-// checkpoint.json of epoch 4 with the first `from` replaced by `to`; *bytes of it. memory_free it.
+// checkpoint.json of epoch 4 with the first `from` replaced by `to`; *bytes of it.
 static char *edited(const char *from, const char *to, size_t *bytes) {
     char *at = strstr(manifest, from);
     if (at == NULL)
         fail_msg("%s is not in %s", from, manifest);
     *bytes = manifest_bytes - strlen(from) + strlen(to);
-    char *text = ALLOC(char, *bytes + 1, "test");
+    char *text = TEST_ARRAY(char, *bytes + 1);
     size_t before = (size_t)(at - manifest);
     memcpy(text, manifest, before);
     memcpy(text + before, to, strlen(to));
@@ -45,7 +45,7 @@ static void put_manifest(const char *text, size_t bytes) {
 
 static void put_edited(const char *from, const char *to, bool sealed) {
     size_t bytes;
-    CLEARED(memory_drop) char *text = edited(from, to, &bytes);
+    char *text = edited(from, to, &bytes);
     if (sealed)
         seal(text, bytes);
     put_manifest(text, bytes);
@@ -140,7 +140,6 @@ MANIFEST_TEST(a_changed_digit_of_a_hash_gives_way) {
         char *digit = strstr(text, members[i]) + strlen(members[i]);
         *digit = *digit == '1' ? '2' : '1';
         put_manifest(text, bytes);
-        memory_free(text);
         assert_gives_way(members[i], "checkpoint.json: ");
     }
 }

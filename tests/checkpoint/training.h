@@ -12,11 +12,10 @@ static inline Training training_of(Trainer *t) {
 // Writes weights as a file that model_read reads.
 static inline bool write_weights(const Trainer *t, const char *path, Error *err) {
     const ModelShape *shape = &t->shape;
-    float *turned = ALLOC(float, shape->parameter_count, "test");
+    float *turned = TEST_ARRAY(float, shape->parameter_count);
     Tensor tensor[MODEL_PARAMETERS];
     int count = model_tensors(shape, trainer_parameters(t, false), turned, tensor);
     bool ok = tensors_write(path, tensor, count, NULL, false, err);
-    memory_free(turned);
     return ok;
 }
 

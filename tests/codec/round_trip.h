@@ -84,10 +84,10 @@ static inline const Codec *integer(void) {
 // All rows of x in order; every row has `bits`.
 static inline RoundTrip round_trip_new(int64_t rows, int64_t columns, bool bf16, int bits) {
     RoundTrip t = {.codec = integer(),
-                   .gid = ALLOC(int64_t, rows, "gid"),
-                   .row = ALLOC(int32_t, rows, "row"),
-                   .scale = ALLOC(float, rows, "scale"),
-                   .bits = ALLOC(uint8_t, rows, "bits"),
+                   .gid = TEST_ARRAY(int64_t, rows),
+                   .row = TEST_ARRAY(int32_t, rows),
+                   .scale = TEST_ARRAY(float, rows),
+                   .bits = TEST_ARRAY(uint8_t, rows),
                    .back = zeroed_rows(BEFORE + rows + 1, columns)};
     for (int64_t r = 0; r < rows; r++) {
         t.gid[r] = r % 2 == 0 ? r : ((int64_t)1 << 41) + 7 * r; // both words of an id
@@ -102,7 +102,7 @@ static inline RoundTrip round_trip_new(int64_t rows, int64_t columns, bool bf16,
     t.source = (MessageSource){.x = zeroed_rows(rows, columns),
                                .random = random_key(0x123456789abcdef, RANDOM_ROUNDING, 9, 2, 1),
                                .peer = 5,
-                               .range = on_device(ALLOC(float, rows, "range"))};
+                               .range = on_device(TEST_ARRAY(float, rows))};
     return t;
 }
 
@@ -112,18 +112,11 @@ static inline void round_trip_ready(RoundTrip *t) {
     t->source.row = on_device(t->row), t->source.gid = on_device(t->gid);
     widths_set(&t->widths, t->bits);
     t->bytes = t->codec->bytes(&t->shape);
-    memory_free(t->message);
-    t->message = memory_alloc(t->bytes + 1, "message");
+    t->message = test_memory(t->bytes + 1);
     t->message[t->bytes] = GUARD;
 }
 
-static inline void round_trip_clear(RoundTrip *t) {
-    memory_free(t->gid), memory_free(t->row), memory_free(t->scale), memory_free(t->bits);
-    memory_free(t->message), memory_free(t->source.range);
-    taken_free(&t->taken);
-    rows_free(device(), &t->back);
-    rows_free(device(), &t->source.x);
-}
+static inline void round_trip_clear(RoundTrip *t) { taken_free(&t->taken); }
 
 static inline void round_trip_fill(RoundTrip *t, Kind kind, int64_t r, int64_t like) {
     for (int64_t c = 0; c < t->shape.columns; c++)

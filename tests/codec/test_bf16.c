@@ -1,7 +1,7 @@
 // If this failed, bf16 messages would not hold the nearest bf16 of every value, or a value that has
 // none would be sent as something else.
-#include "device.h"
 #include "fringe/codec.h"
+#include "rows.h"
 #include "support.h"
 #include <float.h>
 
@@ -42,10 +42,10 @@ typedef struct Case {
 // Random bits of finite numbers below 2^100, every scale a power of two.
 static Case case_new(int64_t rows, int64_t columns) {
     Case c = {.codec = assert_ok(codec_find("bf16", &err)),
-              .x = rows_alloc(device(), rows, columns, "x"),
+              .x = test_rows(rows, columns),
               .back = zeroed_rows(BEFORE + rows + 1, columns),
-              .row = ALLOC(int32_t, rows, "row"),
-              .scale = ALLOC(float, rows, "scale"),
+              .row = TEST_ARRAY(int32_t, rows),
+              .scale = TEST_ARRAY(float, rows),
               .shape = {.rows = rows, .columns = columns}};
     RandomKey key = random_key(5, RANDOM_FEATURES, 0, 0, 0);
     for (int64_t r = 0; r < rows; r++) {
@@ -62,15 +62,9 @@ static Case case_new(int64_t rows, int64_t columns) {
     c.source = (MessageSource){.x = c.x, .row = on_device(c.row)};
     c.bytes = c.codec->bytes(&c.shape);
     assert_int_equal(c.bytes, rows * columns * 2);
-    c.message = memory_alloc(c.bytes + 1, "message");
+    c.message = test_memory(c.bytes + 1);
     c.message[c.bytes] = 0xA5;
     return c;
-}
-
-static void case_clear(Case *c) {
-    memory_free(c->message), memory_free(c->row), memory_free(c->scale);
-    rows_free(device(), &c->x);
-    rows_free(device(), &c->back);
 }
 
 static int64_t encode(Case *c) {
@@ -83,7 +77,7 @@ static int64_t encode(Case *c) {
 TEST(values_are_the_nearest) {
     static const int64_t columns[] = {1, 7, 16, 41, 256};
     for (int i = 0; i < 5; i++) {
-        CLEARED(case_clear) Case c = case_new(i == 3 ? ROWS : 40, columns[i]);
+        Case c = case_new(i == 3 ? ROWS : 40, columns[i]);
         if (i % 2 == 1)
             c.source.scale = on_device(c.scale);
         assert_int_equal(encode(&c), -1);
@@ -111,10 +105,8 @@ TEST(values_without_a_bf16_are_reported) {
         assert_int_equal(encode(&c), 2000);
         floats(c.x)[6 * c.x.stride] = bad[b];
         assert_int_equal(encode(&c), 6);
-        case_clear(&c);
     }
     Case c = case_new(4, 3);
     floats(c.x)[0] = of_bits(0x7f7f0000); // the largest one
     assert_int_equal(encode(&c), -1);
-    case_clear(&c);
 }

@@ -1,6 +1,6 @@
 // If this failed, a message would not hold the rows of its send list, tight and in order, or
 // decoding would not give them back.
-#include "device.h"
+#include "rows.h"
 #include "support.h"
 
 #include "fringe/codec.h"
@@ -27,8 +27,8 @@ typedef struct Case {
 } Case;
 
 static Case case_new(int64_t columns, int64_t length) {
-    Case c = {rows_alloc(device(), SOURCES, columns, "test"), ALLOC(float, SOURCES, "test"),
-              ALLOC(int32_t, length, "test"), length};
+    Case c = {test_rows(SOURCES, columns), TEST_ARRAY(float, SOURCES), TEST_ARRAY(int32_t, length),
+              length};
     for (int64_t r = 0; r < SOURCES; r++) {
         c.scale[r] = factor(r);
         for (int64_t k = 0; k < columns; k++)
@@ -37,12 +37,6 @@ static Case case_new(int64_t columns, int64_t length) {
     for (int64_t k = 0; k < length; k++)
         c.row[k] = listed(k, length);
     return c;
-}
-
-static void case_clear(Case *c) {
-    memory_free(c->row);
-    memory_free(c->scale);
-    rows_free(device(), &c->x);
 }
 
 static void count_call(void *context) { ++*(int *)context; }
@@ -56,7 +50,7 @@ static void try_case(const Codec *codec, const Case *c, bool scaled) {
         .x = c->x, .scale = scaled ? on_device(c->scale) : NULL, .row = on_device(c->row)};
     size_t bytes = codec->bytes(&shape);
     assert_int_equal(bytes, length * columns * 4);
-    CLEARED(memory_drop) unsigned char *out = memory_alloc(bytes + 1, "test");
+    unsigned char *out = test_memory(bytes + 1);
     out[bytes] = 0xA5;
     int calls = 0;
     Poll poll = {count_call, &calls};
@@ -80,16 +74,16 @@ static void try_case(const Codec *codec, const Case *c, bool scaled) {
             }
             assert_memory_equal(&floats(back)[r * back.stride + k], &expected, 4);
         }
-    rows_free(device(), &back);
 }
 
 TEST(fp32_gives_rows_back) {
     const Codec *codec = assert_ok(codec_find("fp32", &err));
     for (int w = 0; w < WIDTHS; w++)
         for (int l = 0; l < LENGTHS; l++) {
-            CLEARED(case_clear) Case c = case_new(widths[w], list_lengths[l]);
+            Case c = case_new(widths[w], list_lengths[l]);
             try_case(codec, &c, false);
             try_case(codec, &c, true);
+            test_clear();
         }
 }
 

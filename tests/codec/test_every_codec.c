@@ -1,7 +1,7 @@
 // If this failed, some codec of the table would lose or blur the rows of a message, write outside
 // of it, leave a byte of it to chance, or hide a value that is not a number. What is asked here
 // must hold for every member; tests that know what a codec is stand in files of their own.
-#include "device.h"
+#include "rows.h"
 #include "support.h"
 
 #include "fringe/codec.h"
@@ -37,12 +37,12 @@ static Trip trip_new(const Codec *codec, int bits, int64_t rows, int64_t columns
     Trip t = {.codec = codec,
               .bits = bits,
               .layout = {.rows = rows, .columns = columns},
-              .source = {.x = rows_alloc(device(), SOURCES, columns, "x"),
+              .source = {.x = test_rows(SOURCES, columns),
                          .random = random_key(5, RANDOM_ROUNDING, 2, 1, 0),
-                         .range = on_device(ALLOC(float, rows, "range"))},
-              .scale = ALLOC(float, SOURCES, "scale"),
-              .row = ALLOC(int32_t, rows, "row"),
-              .gid = ALLOC(int64_t, SOURCES, "gid")};
+                         .range = on_device(TEST_ARRAY(float, rows))},
+              .scale = TEST_ARRAY(float, SOURCES),
+              .row = TEST_ARRAY(int32_t, rows),
+              .gid = TEST_ARRAY(int64_t, SOURCES)};
     for (int64_t r = 0; r < SOURCES; r++) {
         t.scale[r] = factor(r);
         t.gid[r] = 7 * r;
@@ -75,19 +75,12 @@ static void trip_begin(Trip *t) {
         fail_msg("%s: a message takes more than the most that one may take", t->codec->name);
 }
 
-static void trip_clear(Trip *t) {
-    taken_free(&t->taken);
-    memory_free(t->gid);
-    memory_free(t->row);
-    memory_free(t->scale);
-    memory_free(t->source.range);
-    rows_free(device(), &t->source.x);
-}
+static void trip_clear(Trip *t) { taken_free(&t->taken); }
 
 // A message in memory that held `fill` before, with a guard at both ends.
 enum { MARGIN = 64 };
 static unsigned char *encoded(const Trip *t, int fill, int64_t *bad) {
-    unsigned char *memory = memory_alloc(t->bytes + 2 * MARGIN, "message");
+    unsigned char *memory = test_memory(t->bytes + 2 * MARGIN);
     memset(memory, GUARD, t->bytes + 2 * MARGIN);
     memset(memory + MARGIN, fill, t->bytes);
     *bad = 0;
@@ -100,7 +93,7 @@ static unsigned char *encoded(const Trip *t, int fill, int64_t *bad) {
 }
 
 static Rows decoded(const Trip *t, const unsigned char *message) {
-    Rows back = rows_alloc(device(), BEFORE + t->layout.rows + AFTER, t->layout.columns, "back");
+    Rows back = test_rows(BEFORE + t->layout.rows + AFTER, t->layout.columns);
     memset(floats(back), 0xff, rows_bytes(back.count, t->layout.columns));
     t->codec->decode(device(), back, BEFORE, &t->layout, on_device(message + MARGIN), NULL);
     return back;
@@ -149,7 +142,6 @@ static void try_trip(const Codec *codec, int bits, int64_t rows, int64_t columns
     CLEARED(trip_clear) Trip t = trip_new(codec, bits, rows, columns);
     trip_begin(&t);
     t.source.scale = scaled ? on_device(t.scale) : NULL;
-    CLEARED(memory_drop)
     unsigned char *message = encoded(&t, 0, &bad[0]), *again = encoded(&t, 0xff, &bad[1]);
     assert_true(bad[0] == 0 && bad[1] == 0);
     if (memcmp(message, again, t.bytes + 2 * MARGIN) != 0)
@@ -159,7 +151,6 @@ static void try_trip(const Codec *codec, int bits, int64_t rows, int64_t columns
     for (int64_t k = 0; k < rows; k++)
         assert_row_is_back(&t, back, k, scaled);
     assert_others_are_untouched(&t, back);
-    rows_free(device(), &back);
 }
 
 // Either the codec names the row, or what arrives is not finite either.
@@ -169,12 +160,11 @@ static void try_bad_value(const Codec *codec, int bits, float wrong) {
     CLEARED(trip_clear) Trip t = trip_new(codec, bits, ROWS, COLUMNS);
     trip_begin(&t);
     floats(t.source.x)[t.row[PLACE] * t.source.x.stride + COLUMNS - 1] = wrong;
-    CLEARED(memory_drop) unsigned char *message = encoded(&t, 0, &bad);
+    unsigned char *message = encoded(&t, 0, &bad);
     if (bad == 0) {
         Rows back = decoded(&t, message);
         if (isfinite(floats(back)[(BEFORE + PLACE) * back.stride + COLUMNS - 1]))
             fail_msg("%s hides a value that is not finite", codec->name);
-        rows_free(device(), &back);
     } else {
         assert_int_equal(bad, 1 + PLACE);
     }

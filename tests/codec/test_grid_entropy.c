@@ -15,19 +15,13 @@ static RoundTrip entropy_trip(const RoundTrip *packed) {
     t.codec = &codec_grid_entropy;
     t.back = zeroed_rows(t.back.count, t.back.columns);
     t.bytes = t.codec->bytes(&t.shape);
-    t.message = memory_alloc(t.bytes + 1, "message");
+    t.message = test_memory(t.bytes + 1);
     t.message[t.bytes] = GUARD;
     size_t scratch = t.codec->scratch(&t.shape);
-    t.shape.scratch = on_device(memory_alloc(scratch, "scratch"));
+    t.shape.scratch = on_device(test_memory(scratch));
     memset(t.shape.scratch, 0xff, scratch);
     assert_int_equal(t.codec->bytes_most(&t.shape), t.bytes);
     return t;
-}
-
-static void entropy_clear(RoundTrip *t) {
-    rows_free(device(), &t->back);
-    memory_free(t->shape.scratch);
-    memory_free(t->message);
 }
 
 // Writes it, and what was written again to a block of just that size. Returns 1 + the bad place.
@@ -36,9 +30,8 @@ static int64_t entropy_write(RoundTrip *t) {
     t->shape.bytes = t->codec->encode(device(), on_device(t->message), &t->shape, &t->source,
                                       on_device(&bad), NULL);
     assert_true(t->shape.bytes <= t->bytes && t->message[t->bytes] == GUARD);
-    unsigned char *exact = memory_alloc(t->shape.bytes, "message");
+    unsigned char *exact = test_memory(t->shape.bytes);
     memcpy(exact, t->message, t->shape.bytes);
-    memory_free(t->message);
     t->message = exact;
     return bad;
 }
@@ -51,7 +44,7 @@ static size_t parameters_bytes(const RoundTrip *t) {
 // Z, S and all values are those of planes, bit for bit; never more than a byte more is sent, and
 // that only with the same planes. Returns the header byte.
 static RansHeader assert_same(RoundTrip *packed) {
-    CLEARED(entropy_clear) RoundTrip t = entropy_trip(packed);
+    RoundTrip t = entropy_trip(packed);
     size_t head = parameters_bytes(&t);
     assert_int_equal(round_trip_encode(packed), -1);
     round_trip_decode(packed);
@@ -120,7 +113,7 @@ TEST(no_rows_take_no_byte) {
     CLEARED(round_trip_clear)
     RoundTrip t = grid_trip_new(0, COLUMNS, (GridOptions){.rule = GRID_MAX, .bits = 4});
     round_trip_ready(&t);
-    CLEARED(entropy_clear) RoundTrip none = entropy_trip(&t);
+    RoundTrip none = entropy_trip(&t);
     assert_int_equal(entropy_write(&none), 0);
     assert_int_equal(none.bytes + none.shape.bytes, 0);
     round_trip_decode(&none);
@@ -132,7 +125,7 @@ TEST(bad_rows_are_reported_too) {
         fill_all(&t, GAUSS);
         floats(t.source.x)[7 * COLUMNS + 100] = NAN;
         round_trip_ready(&t);
-        CLEARED(entropy_clear) RoundTrip other = entropy_trip(&t);
+        RoundTrip other = entropy_trip(&t);
         assert_int_equal(entropy_write(&other), 1 + 7);
     }
 }
@@ -188,6 +181,5 @@ TEST(damaged_codes_end_the_job) {
         assert_false(decodes(&other));
     }
     check_ends_with(NULL);
-    entropy_clear(&other);
     round_trip_clear(&t);
 }

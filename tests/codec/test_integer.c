@@ -40,8 +40,8 @@ static void rows_same(const RoundTrip *t, Rows back) {
 // In every way of running it, the same as the independent message.
 static void try_all_ways(RoundTrip *t) {
     round_trip_ready(t);
-    CLEARED(memory_drop) unsigned char *message = memory_alloc(t->bytes, "message");
-    CLEARED(memory_drop) float *range = ALLOC(float, t->shape.rows, "range");
+    unsigned char *message = test_memory(t->bytes);
+    float *range = TEST_ARRAY(float, t->shape.rows);
     Rows back = zeroed_rows(t->back.count, t->shape.columns);
     true_trip(t, message, back, range);
     for (Way way = {0}; way_next(&way);) {
@@ -53,7 +53,6 @@ static void try_all_ways(RoundTrip *t) {
         round_trip_decode(t);
         rows_same(t, back);
     }
-    rows_free(device(), &back);
 }
 
 TEST(message_is_as_drawn) {
@@ -144,7 +143,7 @@ TEST(rounding_depends_on_its_key_alone) {
         round_trip_fill(&t, GAUSS, k, 0);
     round_trip_ready(&t);
     size_t parameters = 4 * 8;
-    CLEARED(memory_drop) unsigned char *first = memory_alloc(t.bytes, "message");
+    unsigned char *first = test_memory(t.bytes);
     round_trip_encode(&t);
     memcpy(first, t.message, t.bytes);
     round_trip_encode(&t);

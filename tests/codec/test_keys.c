@@ -1,6 +1,6 @@
 // If this failed, top-k would not keep the largest values, or keys would send other values than
 // there are, or more bytes than they take, or take a damaged message for a gradient.
-#include "../device.h"
+#include "../rows.h"
 #include "../support.h"
 #include "codec/keys.h"
 #include "fringe/codec.h"
@@ -155,7 +155,7 @@ TEST(rows_come_back_and_bad_ones_are_reported) {
                             .partials = {.columns = COLUMNS, .stride = x.stride},
                             .row = on_device(row),
                             .gid = on_device(id)};
-    layout.scratch = on_device(memory_alloc(codec_key_values.scratch(&layout), "test"));
+    layout.scratch = on_device(test_memory(codec_key_values.scratch(&layout)));
     layout.bytes = codec_key_values.encode(device(), on_device(message), &layout, &source,
                                            on_device(&bad), NULL);
     assert_true(bad == 0 && layout.bytes <= codec_key_values.bytes(&layout));
@@ -165,7 +165,4 @@ TEST(rows_come_back_and_bad_ones_are_reported) {
     floats(x)[9 * x.stride + 2] = NAN;
     codec_key_values.encode(device(), on_device(message), &layout, &source, on_device(&bad), NULL);
     assert_int_equal(bad, 1 + 9);
-    memory_free(layout.scratch);
-    rows_free(device(), &out);
-    rows_free(device(), &x);
 }

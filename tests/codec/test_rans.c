@@ -27,7 +27,7 @@ static uint32_t draw(uint32_t limit) { // xorshift64*
 }
 
 static Codes codes_new(int bits, uint8_t zero, int64_t n) {
-    return (Codes){bits, zero, n, memory_alloc((size_t)n, "codes")};
+    return (Codes){bits, zero, n, test_memory((size_t)n)};
 }
 
 // As many of each code as counted, in any order.
@@ -50,15 +50,14 @@ static Codes codes_of_histogram(int bits, const int64_t count[256]) {
 
 // The message, if it has fewer than `room` bytes; nothing is written outside of the room.
 static Message encode_into(size_t room, const Codes *codes) {
-    unsigned char *block = memory_alloc(room + 2 * GUARD, "room of a message");
+    unsigned char *block = test_memory(room + 2 * GUARD);
     memset(block, 0xa5, room + 2 * GUARD);
     unsigned char *out = block + GUARD;
     size_t bytes = rans_encode(out, room, codes->code, codes->n, codes->bits, codes->zero);
     for (int g = 0; g < GUARD; g++)
         assert_true(block[g] == 0xa5 && out[room + (size_t)g] == 0xa5);
-    Message message = {memory_alloc(bytes, "message"), bytes};
+    Message message = {test_memory(bytes), bytes};
     memcpy(message.byte, out, bytes);
-    memory_free(block);
     return message;
 }
 
@@ -77,7 +76,7 @@ static bool decode(uint8_t *code, const Codes *like, const unsigned char *byte, 
 }
 
 static void assert_comes_back(const Codes *codes, const Message *message) {
-    CLEARED(memory_drop) uint8_t *code = memory_alloc((size_t)codes->n, "decoded codes");
+    uint8_t *code = test_memory((size_t)codes->n);
     assert_true(decode(code, codes, message->byte, message->bytes));
     assert_memory_equal(code, codes->code, (size_t)codes->n);
 }
@@ -118,7 +117,6 @@ static void assert_as_described(const Codes *codes, const Message *message) {
 static void assert_too_long(size_t room, const Codes *codes) {
     Message none = encode_into(room, codes);
     assert_int_equal(none.bytes, 0);
-    memory_free(none.byte);
 }
 
 // It is written if and only if it is shorter than the room, and needs no more than that.
@@ -126,7 +124,6 @@ static void assert_room_decides(const Codes *codes, const Message *message) {
     Message same = encode_into(message->bytes + 1, codes);
     assert_int_equal(same.bytes, message->bytes);
     assert_memory_equal(same.byte, message->byte, message->bytes);
-    memory_free(same.byte);
     assert_too_long(message->bytes, codes);
     assert_too_long(message->bytes / 2, codes);
 }
@@ -136,8 +133,6 @@ static void check(Codes codes) {
     assert_comes_back(&codes, &message);
     assert_as_described(&codes, &message);
     assert_room_decides(&codes, &message);
-    memory_free(message.byte);
-    memory_free(codes.code);
 }
 
 TEST(random_histograms_come_back) {
@@ -175,7 +170,6 @@ TEST(equal_codes_come_back) {
         memset(codes.code, 9, (size_t)n);
         Message message = encode(&codes);
         assert_int_equal(message.bytes, 1 + 2 + 2 + 2 + 16); // 0 0 ..., 4096, 0 0 ..., states
-        memory_free(message.byte);
         check(codes);
     }
 }
@@ -187,7 +181,6 @@ TEST(zeros_take_one_byte) {
         Message message = encode(&codes);
         assert_int_equal(message.bytes, 1);
         assert_int_equal(message.byte[0], RANS_ZERO);
-        memory_free(message.byte);
         check(codes);
     }
 }
@@ -198,7 +191,6 @@ static void assert_bytes(const Codes *codes, const unsigned char *expected, size
     Message message = encode(codes);
     assert_int_equal(message.bytes, bytes);
     assert_memory_equal(message.byte, expected, bytes);
-    memory_free(message.byte);
 }
 
 TEST(bytes_are_those_of_the_drawing) {
@@ -286,7 +278,6 @@ TEST(lengths_are_those_of_the_entropy) {
             slow_table(frequency, 1 << bits, &table);
             double head = 8 * (double)(table - message.byte + 4 * STATES);
             assert_true(length >= least && length <= 1.01 * least + head);
-            memory_free(message.byte);
             check(codes);
         }
 }
@@ -305,16 +296,13 @@ TEST(cut_and_longer_messages_are_refused) {
     for (int which = 0; which < 16; which++) {
         Codes codes = some_codes(which);
         Message message = encode(&codes);
-        uint8_t *code = memory_alloc((size_t)codes.n, "decoded codes");
+        uint8_t *code = test_memory((size_t)codes.n);
         for (size_t bytes = 0; bytes <= message.bytes + 40; bytes++) {
-            CLEARED(memory_drop) unsigned char *other = memory_alloc(bytes, "another length");
+            unsigned char *other = test_memory(bytes);
             memset(other, 0, bytes);
             memcpy(other, message.byte, bytes < message.bytes ? bytes : message.bytes);
             assert_int_equal(decode(code, &codes, other, bytes), bytes == message.bytes);
         }
-        memory_free(code);
-        memory_free(message.byte);
-        memory_free(codes.code);
     }
 }
 
@@ -324,7 +312,7 @@ TEST(flipped_bits_are_refused_or_decode) {
     for (int which = 0; which < 8; which++) {
         Codes codes = some_codes(which);
         Message message = encode(&codes);
-        uint8_t *code = memory_alloc((size_t)codes.n, "decoded codes");
+        uint8_t *code = test_memory((size_t)codes.n);
         for (size_t bit = 0; bit < 8 * message.bytes; bit++) {
             message.byte[bit / 8] ^= (unsigned char)(1 << bit % 8);
             decoded += decode(code, &codes, message.byte, message.bytes);
@@ -332,9 +320,6 @@ TEST(flipped_bits_are_refused_or_decode) {
             message.byte[bit / 8] ^= (unsigned char)(1 << bit % 8);
         }
         assert_comes_back(&codes, &message);
-        memory_free(code);
-        memory_free(message.byte);
-        memory_free(codes.code);
     }
     printf("%lld of %lld flipped bits decode to something\n", (long long)decoded, (long long)flips);
     assert_true(decoded < flips / 100); // all four states must end as 2^23 again

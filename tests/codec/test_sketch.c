@@ -1,7 +1,7 @@
 // If this failed, sketches of gradients would give values of another sign or larger ones than went
 // in, lose the sum of what they code, take more bytes than a plan foresees, or take a damaged
 // message for a gradient.
-#include "../device.h"
+#include "../rows.h"
 #include "../support.h"
 #include "codec/differences.h"
 #include "codec/min_max.h"
@@ -83,13 +83,14 @@ typedef struct Written {
 } Written;
 
 // Scratch for a message, which holds what the last one left in it, where it had as much.
+static void *scratch;
+static size_t held;
+static void forget_scratch(void *of) { *(size_t *)of = 0; }
 static void *scratch_for(const SketchOptions *options, int64_t n) {
-    static void *scratch;
-    static size_t held;
     size_t bytes = sketch_scratch(options, n);
     if (bytes != held) {
-        memory_free(scratch);
-        scratch = memory_alloc(bytes, "test");
+        test_later(forget_scratch, &held);
+        scratch = test_memory(bytes);
         memset(scratch, 0xff, bytes);
         held = bytes;
     }
@@ -98,13 +99,12 @@ static void *scratch_for(const SketchOptions *options, int64_t n) {
 
 static Written write_message(const float *from, int64_t n, SketchOptions options) {
     size_t most = sketch_most(&options, n);
-    unsigned char *out = memory_alloc(most, "test");
+    unsigned char *out = test_memory(most);
     size_t bytes = sketch_write(out, from, n, &options, 1234567, scratch_for(&options, n));
     if (bytes > most)
         fail_msg("%d of %d bytes", (int)bytes, (int)most);
-    Written written = {memory_alloc(bytes, "test"), bytes};
+    Written written = {test_memory(bytes), bytes};
     memcpy(written.bytes, out, bytes);
-    memory_free(out);
     return written;
 }
 
@@ -119,8 +119,6 @@ static size_t trip(float *to, const float *from, int64_t n, SketchOptions option
     assert_int_equal(written.count, again.count);
     assert_memory_equal(written.bytes, again.bytes, written.count);
     assert_true(read_message(to, n, options, written.bytes, written.count));
-    memory_free(written.bytes);
-    memory_free(again.bytes);
     return written.count;
 }
 
@@ -300,7 +298,6 @@ TEST(keys_take_the_published_bytes) {
                       lists[l].density, options.groups * (lists[l].both ? 2 : 1), bytes,
                       (double)written.count / (double)values);
         assert_true(bytes >= lists[l].least && bytes <= lists[l].most);
-        memory_free(written.bytes);
     }
 }
 
@@ -350,7 +347,6 @@ TEST(damaged_messages_are_refused) {
                         assert_true(isfinite(back[k]));
                 written.bytes[i / 8] ^= (unsigned char)(1 << i % 8);
             }
-            memory_free(written.bytes);
         }
 }
 
@@ -401,8 +397,8 @@ TEST(rows_come_back_and_bad_ones_are_reported) {
                             .partials = {.columns = COLUMNS, .stride = rows.stride},
                             .row = on_device(row),
                             .gid = on_device(id)};
-    message = memory_alloc(codec_sketch.bytes(&layout), "test");
-    layout.scratch = on_device(memory_alloc(codec_sketch.scratch(&layout), "test"));
+    message = test_memory(codec_sketch.bytes(&layout));
+    layout.scratch = on_device(test_memory(codec_sketch.scratch(&layout)));
     layout.bytes =
         codec_sketch.encode(device(), on_device(message), &layout, &source, on_device(&bad), NULL);
     assert_int_equal(bad, 0);
@@ -424,8 +420,4 @@ TEST(rows_come_back_and_bad_ones_are_reported) {
     assert_int_equal(bad, 1 + 9);
     codec_sketch.decode(device(), out, 0, &layout, on_device(message),
                         NULL); // nothing is ended yet
-    memory_free(layout.scratch);
-    memory_free(message);
-    rows_free(device(), &out);
-    rows_free(device(), &rows);
 }

@@ -1,8 +1,8 @@
 // If this failed, a partial sum in a message would not be written as a row of its own is: scaled
 // twice, taken from the wrong place, or rounded with the numbers of another sender's.
 #include "codec_values.h"
-#include "device.h"
 #include "fringe/codec.h"
+#include "rows.h"
 #include "support.h"
 
 enum { SOURCES = 13, PARTIALS = 7, COLUMNS = 41, READER = 2, SENDER = 9 };
@@ -19,7 +19,7 @@ typedef struct Scene {
 } Scene;
 
 static void scene_init(Scene *scene) {
-    scene->all = rows_alloc(device(), SOURCES + PARTIALS, COLUMNS, "test");
+    scene->all = test_rows(SOURCES + PARTIALS, COLUMNS);
     for (int64_t r = 0; r < scene->all.count; r++) {
         scene->gid[r] = r < SOURCES ? 100 + r : -1 - r;
         for (int64_t c = 0; c < COLUMNS; c++)
@@ -39,15 +39,14 @@ static Rows through(const Codec *codec, MessageSource source, const int32_t *row
     widths_fill(&widths, 4);
     MessageLayout shape = {.rows = count, .columns = COLUMNS, .values = integer_values(true)};
     shape.widths = codec->has_widths ? &widths : NULL;
-    unsigned char *message = memory_alloc(codec->bytes(&shape), "test");
-    Rows landed = rows_alloc(device(), count, COLUMNS, "test");
+    unsigned char *message = test_memory(codec->bytes(&shape));
+    Rows landed = test_rows(count, COLUMNS);
     source.row = on_device(row);
     source.random = random_key(5, RANDOM_ROUNDING, 3, 1, 0);
     int64_t bad = 0;
     codec->encode(device(), on_device(message), &shape, &source, on_device(&bad), NULL);
     assert_int_equal(bad, 0);
     codec->decode(device(), landed, 0, &shape, on_device(message), NULL);
-    memory_free(message);
     return landed;
 }
 
@@ -74,11 +73,7 @@ TEST(sums_travel_as_rows_of_their_own) {
         assert_memory_equal(floats(got), floats(rows), rows_bytes(ROWS_SENT, COLUMNS));
         assert_memory_equal(floats(got) + ROWS_SENT * got.stride, floats(sums),
                             rows_bytes(SUMS_SENT, COLUMNS));
-        rows_free(device(), &sums);
-        rows_free(device(), &rows);
-        rows_free(device(), &got);
     }
-    rows_free(device(), &scene.all);
 }
 
 // Two senders that make sums for one target must not round them alike.
@@ -95,7 +90,4 @@ TEST(senders_round_differently) {
     Rows a = through(codec, one, sums_sent, SUMS_SENT);
     Rows b = through(codec, other, sums_sent, SUMS_SENT);
     assert_memory_not_equal(floats(a), floats(b), rows_bytes(SUMS_SENT, COLUMNS));
-    rows_free(device(), &b);
-    rows_free(device(), &a);
-    rows_free(device(), &scene.all);
 }

@@ -61,7 +61,7 @@ static bool same_bytes(const void *a, const void *b, size_t bytes) {
 
 // The base's node of each node: where ids are numbers, cites_ids.npy has them.
 static int64_t *base_nodes(const Dataset *d, const char **apart) {
-    int64_t *ids = NULL, *node = calloc((size_t)d->nodes, sizeof *node);
+    int64_t *ids = NULL, *node = TEST_ARRAY(int64_t, d->nodes);
     CLEARED(npy_clear) Npy npy = {0};
     if (d->ids.number == NULL || d->ids.count != people_base.nodes) {
         for (int64_t i = 0; i < d->nodes; i++)
@@ -102,12 +102,12 @@ static const char *other_names(const Dataset *d) {
 static Dataset in_base_order(const Dataset *d, const int64_t *node) {
     size_t n = (size_t)d->nodes;
     Dataset out = {.nodes = d->nodes, .edges = d->edges, .features = d->features};
-    int64_t *of = calloc(n, sizeof *of), place = 0;
-    out.offset = memory_alloc((n + 1) * 8, "rows");
-    out.target = memory_alloc((size_t)d->edges * 4, "targets");
-    out.x = d->x != NULL ? memory_alloc(n * (size_t)d->features * 4, "features") : NULL;
-    out.label = d->label != NULL ? memory_alloc(n * 4, "labels") : NULL;
-    out.split = memory_alloc(n, "split");
+    int64_t *of = TEST_ARRAY(int64_t, n), place = 0;
+    out.offset = test_memory((n + 1) * 8);
+    out.target = test_memory((size_t)d->edges * 4);
+    out.x = d->x != NULL ? test_memory(n * (size_t)d->features * 4) : NULL;
+    out.label = d->label != NULL ? test_memory(n * 4) : NULL;
+    out.split = test_memory(n);
     for (size_t i = 0; i < n; i++)
         of[node[i]] = (int64_t)i;
     for (size_t b = 0; b < n; b++) {
@@ -128,7 +128,6 @@ static Dataset in_base_order(const Dataset *d, const int64_t *node) {
             out.label[b] = d->label[i];
         out.split[b] = d->split[i];
     }
-    free(of);
     return out;
 }
 
@@ -153,11 +152,9 @@ static const char *apart_from_base(const Dataset *d) {
     if (apart == NULL && d->nodes == people_base.nodes) {
         Dataset named = in_base_order(d, node);
         apart = d->weight != NULL ? "weights" : difference(&named, &people_base);
-        dataset_clear(&named);
     } else if (apart == NULL) {
         apart = "other nodes";
     }
-    free(node);
     return apart;
 }
 

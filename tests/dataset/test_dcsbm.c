@@ -65,7 +65,7 @@ static int by_value(const void *a, const void *b) {
 
 // Rows ascend without equal neighbours; returns the degrees, ascending.
 static int64_t *sorted_degrees(const Dataset *d) {
-    int64_t *degree = ALLOC(int64_t, d->nodes, "degrees");
+    int64_t *degree = TEST_ARRAY(int64_t, d->nodes);
     assert_true(dataset_is_symmetric(d));
     for (int64_t i = 0; i < d->nodes; i++) {
         degree[i] = d->offset[i + 1] - d->offset[i];
@@ -108,7 +108,7 @@ TEST(graphs_have_the_sizes_that_they_name) {
     };
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         CLEARED(dataset_clear) Dataset d = made(sets[i].name, 1);
-        CLEARED(memory_drop) int64_t *degree = sorted_degrees(&d);
+        int64_t *degree = sorted_degrees(&d);
         double mean = (double)d.edges / (double)d.nodes;
         assert_near((double)d.nodes, sets[i].nodes, 1);
         assert_near((double)d.edges, sets[i].edges, 0.005 * sets[i].edges);
@@ -165,7 +165,7 @@ TEST(only_carriers_have_edges_to_other_blocks) {
 
 // The two labels that come together most: how much more often than by chance.
 static double lift(const Dataset *d) {
-    double *count = ALLOC(double, d->classes, "labels"), n = (double)d->nodes, most = 0;
+    double *count = TEST_ARRAY(double, d->classes), n = (double)d->nodes, most = 0;
     for (int64_t i = 0; i < d->nodes; i++)
         for (int64_t l = 0; l < d->classes; l++)
             count[l] += d->labels[i * d->classes + l];
@@ -176,7 +176,6 @@ static double lift(const Dataset *d) {
                 both += d->labels[i * d->classes + a] & d->labels[i * d->classes + b];
             most = fmax(most, both * n / (count[a] * count[b]));
         }
-    memory_free(count);
     return most;
 }
 

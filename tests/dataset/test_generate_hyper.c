@@ -29,7 +29,7 @@ TEST(the_seed_decides_and_threads_do_not) {
 
 // pins[h][class] of 8 classes.
 static int64_t (*count_classes(const Dataset *d))[8] {
-    int64_t(*count)[8] = (int64_t(*)[8])ALLOC(int64_t, 8 * d->hyperedges, "classes of pins");
+    int64_t(*count)[8] = (int64_t(*)[8])TEST_ARRAY(int64_t, 8 * d->hyperedges);
     for (int64_t i = 0; i < d->nodes; i++)
         for (int64_t e = d->offset[i]; e < d->offset[i + 1]; e++)
             count[d->target[e]][d->label[i]]++;
@@ -56,14 +56,13 @@ TEST(pins_are_as_pure_as_said) {
     assert_near((double)home / (double)d.edges, 0.7, 0.012);
     for (int k = 0; k < 8; k++) // 250 +- 15 expected
         assert_in_range(homes[k], 170, 330);
-    memory_free(count);
 }
 
 TEST(arities_are_uniform) {
     CLEARED(dataset_clear) Dataset d = {0};
     char hash[33];
     generate(&d, "hyper-planted:nodes=9000,hyperedges=7000,arity=5", 2, 2, hash);
-    int64_t *size = ALLOC(int64_t, d.hyperedges, "sizes"), seen[9] = {0};
+    int64_t *size = TEST_ARRAY(int64_t, d.hyperedges), seen[9] = {0};
     for (int64_t e = 0; e < d.edges; e++)
         size[d.target[e]]++;
     for (int64_t h = 0; h < d.hyperedges; h++) {
@@ -72,7 +71,6 @@ TEST(arities_are_uniform) {
     }
     for (int a = 2; a <= 8; a++)
         assert_near((double)seen[a], 1000, 150 /* 5 standard errors */);
-    memory_free(size);
 }
 
 TEST(splits_are_halves_and_quarters) {
@@ -99,7 +97,7 @@ TEST(zipf_hypergraphs_follow_their_law) {
     generate(&d, "hyper-zipf:vertices=50000,hyperedges=60000,s=2,most=50", 1, 2, hash);
     assert_null(d.x);
     assert_null(d.label);
-    int64_t *size = ALLOC(int64_t, d.hyperedges, "sizes"), seen[51] = {0};
+    int64_t *size = TEST_ARRAY(int64_t, d.hyperedges), seen[51] = {0};
     for (int64_t e = 0; e < d.edges; e++)
         size[d.target[e]]++;
     for (int64_t h = 0; h < d.hyperedges; h++) {
@@ -112,7 +110,6 @@ TEST(zipf_hypergraphs_follow_their_law) {
     // P(v) ~ 1 / (v + 1): each range has ln 2
     double near = (double)sum_of_degrees(&d, 199, 399), far = (double)sum_of_degrees(&d, 399, 799);
     assert_near(near / far, 1, 0.05 /* 5 standard errors of 17,000 pins; pins are distinct */);
-    memory_free(size);
 }
 
 TEST(wrong_values_are_refused) {

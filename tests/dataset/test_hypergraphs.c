@@ -105,7 +105,7 @@ TEST(the_memory_is_foreseen) {
     static const char *const names[] = {"large.hgr", "large.pins"};
     enum { PINS = 300000, SIZE = 3 };
     for (int kind = 0; kind < 2; kind++) {
-        char *text = ALLOC(char, 24 * PINS, "test");
+        char *text = TEST_ARRAY(char, 24 * PINS);
         size_t used = kind == 0 ? (size_t)sprintf(text, "%d 50000\n", PINS / SIZE) : 0;
         for (int p = 0; p < PINS; p++) {
             int node = 1 + p % 50000 * 7 % 50000;
@@ -114,7 +114,6 @@ TEST(the_memory_is_foreseen) {
                                                  "stb"[p % 3]));
         }
         test_write(test_path(names[kind]), text, used);
-        memory_free(text);
         CLEARED(dataset_clear) Dataset d = {0};
         Config config = {0};
         MemoryForecast forecast = {0};
@@ -133,7 +132,7 @@ TEST(a_directory_keeps_everything) {
     CLEARED(dataset_clear) Dataset made = {0}, read = {0};
     char one[33], two[33];
     load_text(&made, "d.pins", "0 0 2 s\n1 0 2 t\n2 0 2 b\n2 1 0 b\n");
-    made.node_weight = ALLOC(int32_t, 3, "test");
+    made.node_weight = ALLOC(int32_t, 3, "weights");
     made.node_weight[1] = 7;
     assert_ok(dataset_write(&made, test_path("d"), &err));
     assert_ok(dataset_open(&read, test_path("d"), &err));

@@ -208,11 +208,10 @@ TEST(the_memory_of_an_array_is_foreseen) {
     CLEARED(dataset_clear) Dataset d = {0};
     Config config = {0};
     MemoryForecast forecast = {0};
-    int64_t *ends = ALLOC(int64_t, 2 * EDGES, "test");
+    int64_t *ends = TEST_ARRAY(int64_t, 2 * EDGES);
     for (int64_t e = 0; e < 2 * EDGES; e++)
         ends[e] = e * 7919 % 50000;
     assert_ok(npy_write(test_path("large.npy"), "<i8", ends, 8, 2, (int64_t[]){2, EDGES}, &err));
-    memory_free(ends);
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("large.npy"));
     config.data.undirected = true;
     size_t before = memory_in_use();

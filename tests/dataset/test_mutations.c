@@ -196,7 +196,7 @@ TEST(directories) {
     for (int i = 0; i < 2; i++) {
         size_t count;
         snprintf(path, sizeof path, "%s/%s", directory, names[i]);
-        CLEARED(memory_drop) char *whole = assert_ok(file_read(path, 1 << 20, &count, &err));
+        char *whole = test_read(path, &count);
         mutate(open_with, names[i], (unsigned char *)whole, count, 3);
         test_write(path, whole, count);
     }

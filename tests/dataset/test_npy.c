@@ -198,14 +198,13 @@ TEST(what_is_written_is_npy) {
     Npy npy;
     size_t size;
     assert_ok(npy_write(test_path("w.npy"), "<f4", x, 4, 2, (int64_t[]){2, 3}, &err));
-    char *text = assert_ok(file_read(test_path("w.npy"), 4096, &size, &err));
+    char *text = test_read(test_path("w.npy"), &size);
     const char *dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
     assert_memory_equal(text, "\x93NUMPY\1\0\x76\0", 10); // 10 + 118 = 128
     assert_memory_equal(text + 10, dict, strlen(dict));
     assert_int_equal(text[127], '\n');
     assert_int_equal(size, 128 + sizeof x);
     assert_memory_equal(text + 128, x, sizeof x);
-    memory_free(text);
     assert_ok(npy_read(&npy, test_path("w.npy"), &err));
     assert_int_equal(npy.rank, 2);
     assert_memory_equal(npy.data, x, sizeof x);

@@ -45,7 +45,7 @@ TEST(every_order_makes_the_same_hypergraph) {
         assert_int_equal(taken.live.side[SIDE_NODE].count, dataset.nodes);
         assert_true(dataset_from_live(&again, &taken.live, order, &err));
         memory_free(again.split);
-        again.split = ALLOC(uint8_t, again.nodes, "test");
+        again.split = ALLOC(uint8_t, again.nodes, "split");
         memcpy(again.split, dataset.split, (size_t)again.nodes);
         dataset_hash(&again, other);
         Dataset bare = dataset;

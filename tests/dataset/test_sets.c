@@ -54,14 +54,13 @@ static Config config_of(const Set *set, const char *folder) {
 
 static int64_t count_isolated(const Dataset *d) {
     int64_t isolated = 0;
-    uint8_t *touched = ALLOC(uint8_t, d->nodes, "touched nodes");
+    uint8_t *touched = TEST_ARRAY(uint8_t, d->nodes);
     for (int64_t i = 0; i < d->nodes; i++)
         for (int64_t e = d->offset[i]; e < d->offset[i + 1]; e++)
             if (d->target[e] != i) // a self-loop alone leaves a node isolated
                 touched[i] = touched[d->target[e]] = 1;
     for (int64_t i = 0; i < d->nodes; i++)
         isolated += !touched[i];
-    memory_free(touched);
     return isolated;
 }
 
@@ -143,7 +142,7 @@ static const HyperSet hyper_sets[] = {
 // clang-format on
 
 static void count_pins(const Dataset *d, int64_t *largest, int64_t *degree, int64_t *uncovered) {
-    CLEARED(memory_drop) int64_t *size = ALLOC(int64_t, d->hyperedges, "sizes");
+    int64_t *size = TEST_ARRAY(int64_t, d->hyperedges);
     *largest = *degree = *uncovered = 0;
     for (int64_t i = 0; i < d->nodes; i++) {
         int64_t count = d->offset[i + 1] - d->offset[i];

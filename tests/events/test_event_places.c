@@ -55,7 +55,7 @@ TEST(the_last_event_has_a_place) {
 TEST(the_last_record_has_a_place) {
     size_t count;
     write_stream(test_path("records"), true, every_form, 2);
-    CLEARED(memory_drop) char *bytes = read_whole(test_path("records"), &count);
+    char *bytes = test_read(test_path("records"), &count);
     EventReader *reader = event_reader_memory(bytes, count - 1, "toy");
     assert_next(reader, &every_form[0]);
     assert_place(event_reader_place_before(reader), 0, 12, 1);

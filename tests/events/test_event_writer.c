@@ -5,7 +5,7 @@
 
 static void assert_bytes(const char *path, const char *wanted, size_t count) {
     size_t bytes;
-    CLEARED(memory_drop) char *data = read_whole(path, &bytes);
+    char *data = test_read(path, &bytes);
     assert_int_equal(bytes, count);
     assert_memory_equal(data, wanted, count);
 }

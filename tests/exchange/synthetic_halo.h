@@ -4,9 +4,9 @@
 // because only the tests of this module (and its bench) need it.
 #pragma once
 
-#include "device.h"
 #include "fringe/exchange.h"
 #include "mix.h"
+#include "rows.h"
 
 static inline uint32_t ring_mix(uint64_t a, uint64_t b) {
     uint32_t out[4],
@@ -52,17 +52,17 @@ static inline HaloPlan ring_plan(uint64_t seed, const Comm *comm) {
     int64_t rows = ring_rows(seed, rank);
     p.sources = ring_sources(seed, rank);
     p.partials = rows - p.sources;
-    p.receive_offset = ALLOC(int64_t, size, "test");
-    p.send_offset = ALLOC(int64_t, size, "test");
+    p.receive_offset = TEST_ARRAY(int64_t, size);
+    p.send_offset = TEST_ARRAY(int64_t, size);
     for (int g = 0; g + 1 < size; g++) {
         int sender = ring_sender(rank, g, size), reader = ring_reader(rank, g, size);
         p.receive_offset[g + 1] = p.receive_offset[g] + ring_count(seed, sender, rank);
         p.send_offset[g + 1] = p.send_offset[g] + ring_count(seed, rank, reader);
     }
     p.halo_count = p.receive_offset[size - 1];
-    p.send_row = ALLOC(int32_t, p.send_offset[size - 1], "test");
-    p.source_id = ALLOC(int64_t, rows, "test");
-    p.halo_id = ALLOC(int64_t, p.halo_count, "test");
+    p.send_row = TEST_ARRAY(int32_t, p.send_offset[size - 1]);
+    p.source_id = TEST_ARRAY(int64_t, rows);
+    p.halo_id = TEST_ARRAY(int64_t, p.halo_count);
     for (int64_t row = 0; row < rows; row++)
         p.source_id[row] = ring_gid(seed, rank, row);
     int64_t sent = 0, read = 0;
@@ -78,14 +78,6 @@ static inline HaloPlan ring_plan(uint64_t seed, const Comm *comm) {
     return p;
 }
 
-static inline void ring_clear(HaloPlan *p) {
-    memory_free(p->source_id);
-    memory_free(p->halo_id);
-    memory_free(p->send_row);
-    memory_free(p->send_offset);
-    memory_free(p->receive_offset);
-}
-
 // What row `gid` carries in a column in an epoch: 24 random bits, any exponent near 1.
 static inline float ring_value(int64_t gid, int64_t column, uint32_t epoch) {
     uint32_t draw = test_mix((uint64_t)gid << 20 | (uint64_t)column, epoch);
@@ -95,7 +87,7 @@ static inline float ring_value(int64_t gid, int64_t column, uint32_t epoch) {
 static inline float ring_scale(int64_t gid) { return 0.1F + (float)(gid % 97) / 31.0F; }
 
 static inline Rows ring_fill(const HaloPlan *p, int64_t columns, uint32_t epoch) {
-    Rows x = rows_alloc(device(), p->sources + p->partials, columns, "test");
+    Rows x = test_rows(p->sources + p->partials, columns);
     for (int64_t row = 0; row < x.count; row++)
         for (int64_t c = 0; c < columns; c++)
             floats(x)[row * x.stride + c] = ring_value(p->source_id[row], c, epoch);

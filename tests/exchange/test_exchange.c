@@ -66,7 +66,7 @@ static void halo_part(void *context, Rows received, int begin, int end, bool las
 }
 
 static float *right_of(const HaloPlan *p) {
-    float *right = ALLOC(float, p->sources, "test");
+    float *right = TEST_ARRAY(float, p->sources);
     for (int64_t row = 0; row < p->sources; row++)
         right[row] = ring_scale(p->source_id[row]);
     return right;
@@ -91,7 +91,6 @@ static void exchange(Channel *channel, const Schedule *schedule, const float *ri
     assert_int_equal(run->own_calls, 1);
     assert_int_equal(run->last_calls, 1);
     assert_int_equal(run->next_round, run->plan->size - 1);
-    rows_free(device(), &x);
 }
 
 static void check_count(const Channel *channel, const HaloPlan *p, int64_t exchanges) {
@@ -113,12 +112,12 @@ static void check_count(const Channel *channel, const HaloPlan *p, int64_t excha
 static void try_channel(uint64_t seed) {
     CodecOptions options = {.codec = assert_ok(codec_find("fp32", &err)),
                             .chunk = piece_sizes[ring_mix(seed, 2) % 5]};
-    CLEARED(ring_clear) HaloPlan plan = ring_plan(seed, &test_comm);
-    CLEARED(memory_drop) float *right = right_of(&plan);
+    HaloPlan plan = ring_plan(seed, &test_comm);
+    float *right = right_of(&plan);
     int64_t exchanges = 0;
     Run run = {.plan = &plan, .columns = widths[ring_mix(seed, 1) % 5]};
-    run.sum = rows_alloc(device(), 1, run.columns, "test");
-    Rows before = rows_alloc(device(), 1, run.columns, "test");
+    run.sum = test_rows(1, run.columns);
+    Rows before = test_rows(1, run.columns);
     ExchangeBuffers *buffers = exchange_buffers_new(device());
     Channel *channel = channel_new(buffers, &plan, &options, run.columns,
                                    (ExchangeId){(int)(seed % 7), (int)(seed % 2)});
@@ -144,8 +143,6 @@ static void try_channel(uint64_t seed) {
     check_count(channel, &plan, exchanges);
     channel_free(channel);
     exchange_buffers_free(buffers);
-    rows_free(device(), &before);
-    rows_free(device(), &run.sum);
 }
 
 TEST(rows_arrive_under_every_schedule) {
@@ -157,7 +154,7 @@ TEST(rows_arrive_under_every_schedule) {
 // Messages of two channels in flight at once, used in the other order: a stale schedule's need.
 TEST(channels_do_not_mix) {
     CodecOptions options = {.codec = assert_ok(codec_find("fp32", &err)), .chunk = 500};
-    CLEARED(ring_clear) HaloPlan plan = ring_plan(77, &test_comm);
+    HaloPlan plan = ring_plan(77, &test_comm);
     ExchangeBuffers *buffers[2];
     Channel *channel[2];
     Rows x[2];
@@ -171,18 +168,17 @@ TEST(channels_do_not_mix) {
             RowSource rows = ring_sent(&plan, x[i], NULL);
             channel_pack(channel[i], &rows, (ExchangeContext){.epoch = epoch});
             channel_post(channel[i]);
-            rows_free(device(), &x[i]); // packed rows are copies
+            rows_zero(device(), x[i]); // packed rows are copies
         }
         for (int i = 1; i >= 0; i--) {
             Run run = {.plan = &plan,
                        .epoch = 2 * epoch + (uint32_t)i,
                        .columns = 41,
                        .own_calls = 1,
-                       .sum = rows_alloc(device(), 1, 41, "test")};
+                       .sum = test_rows(1, 41)};
             for (int g = 0; g + 1 < plan.size; g++)
                 channel_receive(channel[i], g);
             halo_part(&run, channel_rows(channel[i]), 0, plan.size - 1, true, NULL);
-            rows_free(device(), &run.sum);
         }
         for (int i = 0; i < 2; i++)
             channel_finish(channel[i]);
@@ -196,7 +192,7 @@ TEST(channels_do_not_mix) {
 // 7 bits are three planes, and of one column each takes a byte: more than 16 bits take. The one
 // value of such a row is exact.
 TEST(narrow_rows_fit_at_every_width) {
-    CLEARED(ring_clear) HaloPlan plan = ring_plan(4, &test_comm);
+    HaloPlan plan = ring_plan(4, &test_comm);
     for (int bits = 1; bits <= WIDTH_MOST; bits++) {
         if (!width_known(bits))
             continue;
@@ -204,10 +200,8 @@ TEST(narrow_rows_fit_at_every_width) {
             .codec = assert_ok(codec_find("integer", &err)), .width = bits, .chunk = 4096};
         ExchangeBuffers *buffers = exchange_buffers_new(device());
         Channel *channel = channel_new(buffers, &plan, &options, 1, (ExchangeId){0, FORWARD});
-        Run run = {
-            .plan = &plan, .epoch = 1, .columns = 1, .sum = rows_alloc(device(), 1, 1, "test")};
+        Run run = {.plan = &plan, .epoch = 1, .columns = 1, .sum = test_rows(1, 1)};
         exchange(channel, assert_ok(schedule_find("blocking", &err)), NULL, &run);
-        rows_free(device(), &run.sum);
         channel_free(channel);
         exchange_buffers_free(buffers);
     }
@@ -244,7 +238,7 @@ static int64_t check_message_by_hand(const Channel *channel, int round, Rows all
     int64_t rows = channel_round_rows(p, OUTGOING, round), sums = 0;
     int64_t codes = (all.columns * 4 + 7) / 8;
     const unsigned char *message = channel->ring.transfer[round][OUTGOING].payload;
-    unsigned char *alone = memory_alloc((size_t)(8 + codes), "test");
+    unsigned char *alone = test_memory((size_t)(8 + codes));
     for (int64_t k = 0; k < rows; k++) {
         int32_t row = p->send_row[p->send_offset[round] + k];
         encode_alone(alone, p, all, right, row, ring_reader(p->rank, round, p->size), key);
@@ -253,7 +247,6 @@ static int64_t check_message_by_hand(const Channel *channel, int round, Rows all
         assert_memory_equal(message + 8 * rows + k * codes, alone + 8, (size_t)codes);
         sums += p->source_id[row] < 0;
     }
-    memory_free(alone);
     return sums;
 }
 
@@ -263,8 +256,8 @@ TEST(messages_are_rounded_by_the_fixed_counters) {
         .codec = assert_ok(codec_find("integer", &err)), .width = 4, .chunk = 4096};
     int64_t sums = 0;
     for (uint64_t seed = 1; seed <= 10; seed++) {
-        CLEARED(ring_clear) HaloPlan plan = ring_plan(seed, &test_comm);
-        CLEARED(memory_drop) float *right = right_of(&plan);
+        HaloPlan plan = ring_plan(seed, &test_comm);
+        float *right = right_of(&plan);
         Rows x = ring_fill(&plan, 41, 5);
         RowSource rows = ring_sent(&plan, x, right);
         ExchangeBuffers *buffers = exchange_buffers_new(device());
@@ -275,7 +268,6 @@ TEST(messages_are_rounded_by_the_fixed_counters) {
             sums += check_message_by_hand(channel, g, x, right, key);
         channel_free(channel);
         exchange_buffers_free(buffers);
-        rows_free(device(), &x);
     }
     comm_sum_int64(&test_comm, &sums, 1);
     assert_true(test_comm.size == 1 || sums > 0);
@@ -283,7 +275,7 @@ TEST(messages_are_rounded_by_the_fixed_counters) {
 
 TEST(plan_is_what_a_channel_takes) {
     CodecOptions options = {.codec = assert_ok(codec_find("fp32", &err)), .chunk = 4096};
-    CLEARED(ring_clear) HaloPlan plan = ring_plan(3, &test_comm);
+    HaloPlan plan = ring_plan(3, &test_comm);
     MemoryForecast memory = {0};
     BufferSizes size = {0};
     channel_forecast(&memory, &size, device(), &plan, &options, 256);
@@ -321,7 +313,6 @@ static double covered_share(Channel *channel, const char *schedule, bool full_pr
         ->run(channel, &rows, (ExchangeContext){.epoch = 1, .full_precision = full_precision},
               &(ExchangeWork){own_moment, no_halo_part, NULL});
     ChannelSeconds after = channel_seconds(channel);
-    rows_free(device(), &x);
     return (after.covered - before.covered) / (after.own - before.own);
 }
 
@@ -329,7 +320,7 @@ static double covered_share(Channel *channel, const char *schedule, bool full_pr
 TEST(only_what_flies_is_covered) {
     CodecOptions options = {
         .codec = assert_ok(codec_find("integer", &err)), .width = 4, .chunk = 1000};
-    CLEARED(ring_clear) HaloPlan plan = ring_plan(5, &test_comm);
+    HaloPlan plan = ring_plan(5, &test_comm);
     ExchangeBuffers *buffers = exchange_buffers_new(device());
     Channel *channel = channel_new(buffers, &plan, &options, 41, (ExchangeId){1, FORWARD});
     double most = test_comm.size > 1 ? 1 : 0; // alone nothing flies

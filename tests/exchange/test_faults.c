@@ -36,10 +36,8 @@ static void scene_init(Scene *scene, const char *codec, bool skips) {
 }
 
 static void scene_clear(Scene *scene) {
-    rows_free(device(), &scene->x);
     channel_free(scene->channel);
     exchange_buffers_free(scene->buffers);
-    ring_clear(&scene->plan);
 }
 
 static void exchange(Scene *scene) {
@@ -113,7 +111,7 @@ static void pack_again(Scene *scene) {
 static void take_other_widths(Scene *scene) {
     Channel *channel = scene->channel;
     int64_t rows = scene->plan.send_offset[test_comm.size - 1];
-    CLEARED(memory_drop) uint8_t *bits = ALLOC(uint8_t, rows, "test");
+    uint8_t *bits = TEST_ARRAY(uint8_t, rows);
     memset(bits, 4, (size_t)rows);
     channel->state = CHANNEL_IDLE;
     channel_set_widths(channel, bits, channel_widths(channel, false));

@@ -37,7 +37,7 @@ static void late_init(Late *late, const Backend *b, uint64_t seed, ExchangeBuffe
     late->x = rows_alloc(b, rows_of(late), COLUMNS, "test");
     for (uint32_t e = 0; e < EPOCHS; e++) {
         late->out[e] = rows_alloc(b, late->plan.halo_count, COLUMNS, "test");
-        late->host[e] = ALLOC(float, rows_of(late) * COLUMNS, "test");
+        late->host[e] = TEST_ARRAY(float, rows_of(late) * COLUMNS);
         for (int64_t i = 0; i < rows_of(late) * COLUMNS; i++)
             late->host[e][i] = ring_value(late->plan.source_id[i / COLUMNS], i % COLUMNS,
                                           way == LEFT_OUT ? e / 2 : e);
@@ -45,13 +45,10 @@ static void late_init(Late *late, const Backend *b, uint64_t seed, ExchangeBuffe
 }
 
 static void late_clear(Late *late) {
-    for (int e = EPOCHS - 1; e >= 0; e--) {
-        memory_free(late->host[e]);
+    for (int e = EPOCHS - 1; e >= 0; e--)
         rows_free(late->b, &late->out[e]);
-    }
     rows_free(late->b, &late->x);
     channel_free(late->channel);
-    ring_clear(&late->plan);
 }
 
 static uint8_t width_of(int64_t gid, int reader, uint32_t epoch) {
@@ -62,8 +59,8 @@ static uint8_t width_of(int64_t gid, int reader, uint32_t epoch) {
 // Other widths for every exchange.
 static void set_widths(Late *late, uint32_t epoch) {
     const HaloPlan *p = &late->plan;
-    CLEARED(memory_drop) uint8_t *sent = ALLOC(uint8_t, p->send_offset[p->size - 1], "test");
-    CLEARED(memory_drop) uint8_t *received = ALLOC(uint8_t, p->halo_count, "test");
+    uint8_t *sent = TEST_ARRAY(uint8_t, p->send_offset[p->size - 1]);
+    uint8_t *received = TEST_ARRAY(uint8_t, p->halo_count);
     for (int g = 0; g + 1 < p->size; g++)
         for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
             sent[k] =
@@ -147,7 +144,7 @@ static float *arrivals(const Backend *b, uint64_t seed, const char *codec, Way w
     ExchangeBuffers *buffers = exchange_buffers_new(b);
     late_init(&late, b, seed, buffers, codec, way);
     int64_t size = late.plan.halo_count * COLUMNS;
-    float *all = ALLOC(float, EPOCHS *size, "test");
+    float *all = TEST_ARRAY(float, EPOCHS *size);
     for (uint32_t e = 0; e < EPOCHS; e++) {
         if (way == OTHER_WIDTHS)
             set_widths(&late, e);
@@ -169,15 +166,14 @@ static float *arrivals(const Backend *b, uint64_t seed, const char *codec, Way w
 
 static void compare_on(const Backend *b, uint64_t seed, const char *codec, Way way) {
     Error err = {0};
-    CLEARED(memory_drop) float *want = arrivals(backend_find("cpu", &err), seed, codec, way);
-    CLEARED(memory_drop) float *got = arrivals(b, seed, codec, way);
+    float *want = arrivals(backend_find("cpu", &err), seed, codec, way);
+    float *got = arrivals(b, seed, codec, way);
     HaloPlan plan = ring_plan(seed, &test_comm);
     int64_t size = plan.halo_count * COLUMNS;
     for (int64_t i = 0; i < EPOCHS * size; i++)
         if (memcmp(&got[i], &want[i], sizeof *got) != 0)
             fail_msg("%s on %s, seed %d, rank %d: %g arrived in epoch %d, not %g", codec, b->name,
                      (int)seed, plan.rank, (double)got[i], (int)(i / size), (double)want[i]);
-    ring_clear(&plan);
 }
 
 // The MPI library reads and writes the memory of the device itself.
@@ -186,7 +182,7 @@ static void compare_on_device_memory(const Backend *b, uint64_t seed, const char
     wire_use_device_memory(true);
     compare_on(b, seed, codec, way);
     wire_use_device_memory(false);
-    CLEARED(ring_clear) HaloPlan plan = ring_plan(seed, &test_comm);
+    HaloPlan plan = ring_plan(seed, &test_comm);
     bool moves = plan.halo_count + plan.send_offset[plan.size - 1] > 0;
     assert_true((device_messages > before) == moves);
 }
@@ -236,7 +232,7 @@ TEST(the_stub_is_asked) { assert_true(comm_cuda_support()); }
 TEST(a_rank_that_only_receives_is_among_them) {
     bool found = false;
     for (uint64_t seed = 1; seed <= seeds(); seed++) {
-        CLEARED(ring_clear) HaloPlan plan = ring_plan(seed, &test_comm);
+        HaloPlan plan = ring_plan(seed, &test_comm);
         bool only = plan.halo_count > 0 && plan.send_offset[plan.size - 1] == 0;
         found |= comm_max_double(&test_comm, only) > 0;
     }

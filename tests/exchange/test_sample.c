@@ -38,7 +38,7 @@ typedef struct Expected { // of an exchange
 } Expected;
 
 static void check_rows(const HaloPlan *p, Rows received, const Expected *want) {
-    CLEARED(memory_drop) float *rows = host_rows(received);
+    float *rows = host_rows(received);
     for (int g = 0; g + 1 < p->size; g++)
         for (int64_t h = p->receive_offset[g]; h < p->receive_offset[g + 1]; h++) {
             int from = ring_sender(p->rank, g, p->size);
@@ -64,13 +64,12 @@ static void count_sent(const HaloPlan *p, Expected *want) {
 }
 
 static Rows filled(const HaloPlan *p, uint32_t epoch) {
-    Rows x = rows_alloc(device(), p->sources + p->partials, COLUMNS, "test");
-    float *host = ALLOC(float, x.count *COLUMNS, "test");
+    Rows x = test_rows(p->sources + p->partials, COLUMNS);
+    float *host = TEST_ARRAY(float, x.count *COLUMNS);
     for (int64_t i = 0; i < x.count * COLUMNS; i++)
         host[i] = ring_value(p->source_id[i / COLUMNS], i % COLUMNS, epoch);
     device()->upload_rows(x, host);
     device()->finish(NULL);
-    memory_free(host);
     return x;
 }
 
@@ -89,28 +88,25 @@ static void exchange(Channel *channel, const HaloPlan *p, Expected *want) {
     device()->finish(NULL);
     check_rows(p, channel_rows(channel), want);
     count_sent(p, want);
-    rows_free(device(), &x);
 }
 
 // Some rows of 2 bits, some of 8.
 static void mix_widths(Channel *channel, const HaloPlan *p) {
     uint8_t *bits[FLOWS];
     for (int flow = 0; flow < FLOWS; flow++) {
-        bits[flow] = memory_alloc((size_t)channel_flow_rows(p, flow), "test");
+        bits[flow] = test_memory((size_t)channel_flow_rows(p, flow));
         for (int64_t k = 0; k < channel_flow_rows(p, flow); k++) {
             int64_t id = flow == INCOMING ? p->halo_id[k] : p->source_id[p->send_row[k]];
             bits[flow][k] = id % 3 == 0 ? 2 : 8;
         }
     }
     channel_set_widths(channel, bits[OUTGOING], bits[INCOMING]);
-    for (int flow = 0; flow < FLOWS; flow++)
-        memory_free(bits[flow]);
 }
 
 // Sampled and exact exchanges in turn, as training and evaluation make them.
 static void try_channel(uint64_t seed, const char *codec, double probability) {
     bool exact = strcmp(codec, "fp32") == 0, few = strcmp(codec, "integer") == 0;
-    CLEARED(ring_clear) HaloPlan plan = ring_plan(seed, &test_comm);
+    HaloPlan plan = ring_plan(seed, &test_comm);
     int relation = (int)(seed % 2);
     CodecOptions options = options_of(codec, probability, relation);
     Expected want = {.relation = relation};

@@ -105,15 +105,13 @@ static void smooth_init(Smooth *s, const char *setting) {
     assert_null(schedule_options(schedule, &s->options, BACKWARD).residual[SCHEDULE_MEMORY].of);
     s->options = schedule_options(schedule, &s->options, FORWARD);
     s->channel = channel_new(s->buffers, &s->plan, &s->options, COLUMNS, (ExchangeId){0, 0});
-    s->got = ALLOC(float, s->plan.halo_count *COLUMNS, "test");
+    s->got = TEST_ARRAY(float, s->plan.halo_count *COLUMNS);
     config_learn_keys(NULL, 0);
 }
 
 static void smooth_clear(Smooth *s) {
-    memory_free(s->got);
     channel_free(s->channel);
     exchange_buffers_free(s->buffers);
-    ring_clear(&s->plan);
 }
 
 static void exchange(Smooth *s, uint32_t epoch, bool full_precision) {
@@ -122,7 +120,6 @@ static void exchange(Smooth *s, uint32_t epoch, bool full_precision) {
     schedule_smooth.run(s->channel, &rows,
                         (ExchangeContext){.epoch = epoch, .full_precision = full_precision},
                         &(ExchangeWork){own, halo, s});
-    rows_free(device(), &x);
 }
 
 // [halo_count, COLUMNS] what the reader holds after so many exchanges.

@@ -12,7 +12,7 @@ static GradBits bits_of_rule(const char *name, int64_t first) {
                       .period = PERIOD,
                       .first_bits = first,
                       .bits = first,
-                      .square = ALLOC(double, EPOCHS, "test")};
+                      .square = TEST_ARRAY(double, EPOCHS)};
 }
 
 // A run whose gradients and loss change by these factors an epoch. Returns the mean bits.
@@ -34,7 +34,6 @@ TEST(fixed_bits_stay) {
     GradBits b = bits_of_rule("fixed", 5);
     run(&b, 0.9, 0.9, &least, &most);
     assert_true(least == 5 && most == 5);
-    memory_free(b.square);
 }
 
 // The same gradients all along and a loss that stays: every epoch is worth the same.
@@ -44,7 +43,6 @@ TEST(dq_of_a_steady_run_is_fixed) {
         GradBits b = bits_of_rule("dq", first);
         run(&b, 1, 1, &least, &most);
         assert_true(least == first && most == first);
-        memory_free(b.square);
     }
 }
 
@@ -57,8 +55,6 @@ TEST(dq_falls_and_grows) {
     assert_true(falls.bits == least && least < 6 && mean < 6);
     mean = run(&grows, 1, 0.95, &least, &most);
     assert_true(grows.bits == most && most == 8 && least < 6 && mean < 6);
-    memory_free(grows.square);
-    memory_free(falls.square);
 }
 
 // By hand: T = 4, period 1, G^2 = 4, 1, ..., a = 1: after epoch 1 the mean of c is (4 + 1 + 1 + 1)
@@ -76,7 +72,6 @@ TEST(dq_is_its_formula) {
     assert_int_equal(b.bits, 2); // the least
     grad_bits_after(&b, 3, 1, 0, 1e9 * RANKS, VALUES, RANKS);
     assert_int_equal(b.bits, 7); // all of the sum is in one of four epochs: twice the levels
-    memory_free(b.square);
 }
 
 TEST(baselines_follow_length_and_mean) {
@@ -87,6 +82,4 @@ TEST(baselines_follow_length_and_mean) {
     assert_int_equal(rms.bits, (int)fmax(2, ceil(1 + log2(1 + 127 * length))));
     run(&adaqs, 0.98, 1, &least, &most); // the mean stays while the deviation falls: fewer levels
     assert_true(adaqs.bits < 4);
-    memory_free(adaqs.square);
-    memory_free(rms.square);
 }

@@ -60,7 +60,7 @@ static GradForm form_of(const char *compressor, int64_t count, GradSpan *span) {
 
 static void sum_open(Sum *s) {
     s->sync = gradsync_new(&test_comm, device(), &s->form);
-    s->gradient = ALLOC(float, s->form.count + 1, "test");
+    s->gradient = TEST_ARRAY(float, s->form.count + 1);
     s->gradient[s->form.count] = 42;
 }
 
@@ -71,7 +71,6 @@ static void sum_init(Sum *s, const char *compressor, int64_t count, bool spans) 
 
 static void sum_clear(Sum *s) {
     assert_true(s->gradient[s->form.count] == 42);
-    memory_free(s->gradient);
     gradsync_free(s->sync);
 }
 
@@ -123,7 +122,7 @@ TEST(no_bucket_holds_two_parameters) {
         GradSpan span[SPANS];
         GradForm form = form_of("sparse", counts[k], span);
         int64_t units = bucket_count(&form), b = 0;
-        CLEARED(memory_drop) int64_t *bucket = ALLOC(int64_t, units + 1, "test");
+        int64_t *bucket = TEST_ARRAY(int64_t, units + 1);
         buckets_fill(bucket, &form);
         for (int i = 0; i < form.span_count; i++) {
             int64_t end = span[i].begin + span[i].rows * span[i].columns;
@@ -142,7 +141,7 @@ TEST(coded_chunks_leave_as_soon_as_they_are_made) {
 
 // Gradients stay the same, so that their differences vanish and with them what rounding adds.
 TEST(all_ranks_hold_the_same_and_the_error_vanishes) {
-    CLEARED(memory_drop) float *exact = ALLOC(float, LONGEST, "test");
+    float *exact = TEST_ARRAY(float, LONGEST);
     for (int64_t i = 0; i < LONGEST; i++)
         exact[i] = sum_at(constant, i, 0);
     for (int k = 0; k < LOSSY; k++) {

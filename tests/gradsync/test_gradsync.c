@@ -11,7 +11,7 @@ TEST(sum_is_that_of_the_rank_order) {
     for (int k = 0; k < COUNTS; k++) {
         CLEARED(sync_drop)
         GradSync *sync = gradsync_new(&test_comm, device(), &(GradForm){.count = counts[k]});
-        CLEARED(memory_drop) float *gradient = ALLOC(float, counts[k] + 1, "test");
+        float *gradient = TEST_ARRAY(float, counts[k] + 1);
         gradient[counts[k]] = 42; // must stay
         for (uint32_t round = 0; round < SUMS; round++) {
             int64_t takes = memory_allocs();

@@ -142,7 +142,7 @@ TEST(nothing_fills_up_a_mean) {
     GradForm form;
     assert_ok(form_of(&form, settings, 2, &err));
     CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
-    CLEARED(memory_drop) float *gradient = ALLOC(float, COUNT, "test");
+    float *gradient = TEST_ARRAY(float, COUNT);
     gradsync_begin(sync, 1);
     make_and_sum(sync, gradient, ones, COUNT, 0);
     for (int64_t i = 0; i < COUNT; i++)
@@ -177,7 +177,7 @@ static void measure(GradMoments *moments, int sums, const char *const *settings,
     assert_ok(form_of(&form, settings, count, &err));
     form.count = EVEN;
     CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
-    CLEARED(memory_drop) float *gradient = ALLOC(float, EVEN, "test");
+    float *gradient = TEST_ARRAY(float, EVEN);
     assert_true(gradsync_measures(sync) == (test_comm.size > 1));
     for (int k = 0; k < sums; k++) {
         gradsync_begin(sync, (uint32_t)k + 1);
@@ -289,14 +289,13 @@ TEST(ends_agree_after_1000_sums) {
 // By all ranks, in the second sum, which is no refresh.
 static int64_t sent_by(const GradForm *form) {
     GradSync *sync = gradsync_new(&test_comm, device(), form);
-    float *gradient = ALLOC(float, COUNT, "test");
+    float *gradient = TEST_ARRAY(float, COUNT);
     for (uint32_t epoch = 1; epoch <= 2; epoch++) {
         gradsync_begin(sync, epoch);
         make_and_sum(sync, gradient, element, COUNT, epoch);
     }
     int64_t bytes = gradsync_bytes(sync);
     comm_sum_int64(&test_comm, &bytes, 1);
-    memory_free(gradient);
     gradsync_free(sync);
     return bytes;
 }
@@ -358,14 +357,12 @@ static double payload_of(const GradForm *form) {
     Cut cut = {.units = bucket_count(form)};
     MessageLayout layout = {
         .rows = cut.units, .columns = form->bucket, .values = form->options.values};
-    int32_t *length = ALLOC(int32_t, cut.units, "test");
-    cut.bucket = ALLOC(int64_t, cut.units + 1, "test");
+    int32_t *length = TEST_ARRAY(int32_t, cut.units);
+    cut.bucket = TEST_ARRAY(int64_t, cut.units + 1);
     buckets_fill(cut.bucket, form);
     bucket_lengths(length, &cut);
     layout.length = length;
     double bytes = (double)form->options.codec->bytes(&layout);
-    memory_free(cut.bucket);
-    memory_free(length);
     return bytes;
 }
 

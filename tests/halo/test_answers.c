@@ -11,10 +11,10 @@ enum { ROWS = UNDER_SANITIZERS(150000, 1000000), DEGREE = 3 };
 static Shard shard_of(const Comm *comm, int64_t *round) {
     bool reads = comm->rank == 1;
     int64_t edges = reads ? (int64_t)ROWS * DEGREE : 0, remote = reads ? ROWS : 0;
-    int64_t *offset = ALLOC(int64_t, ROWS + 1, "test"), *gid = ALLOC(int64_t, ROWS, "test");
-    int64_t *remote_gid = ALLOC(int64_t, remote, "test");
-    int64_t *reach = ALLOC(int64_t, SHARD_HOPS + 1, "test");
-    int32_t *column = ALLOC(int32_t, edges, "test"), *row = ALLOC(int32_t, remote, "test");
+    int64_t *offset = TEST_ARRAY(int64_t, ROWS + 1), *gid = TEST_ARRAY(int64_t, ROWS);
+    int64_t *remote_gid = TEST_ARRAY(int64_t, remote);
+    int64_t *reach = TEST_ARRAY(int64_t, SHARD_HOPS + 1);
+    int32_t *column = TEST_ARRAY(int32_t, edges), *row = TEST_ARRAY(int32_t, remote);
     RandomKey key = random_key(5, RANDOM_GENERATE, 0, 0, 0);
     for (int64_t i = 0; i < ROWS; i++) {
         gid[i] = 2 * i + comm->rank;
@@ -68,10 +68,4 @@ TEST(the_rank_that_looks_across_answers) {
     comm_set_timeout(&comm, seconds / 3);
     if (UNDER_SANITIZERS(false, true)) // of fewer rows a third is too short a time
         make(&shard, &comm);
-    const void *taken[] = {
-        shard.relation[IN_EDGES].offset,     shard.set[NODES].gid,
-        shard.relation[IN_EDGES].remote_gid, shard.set[NODES].reach,
-        shard.relation[IN_EDGES].column,     shard.relation[IN_EDGES].remote_row};
-    for (int i = 0; i < 6; i++)
-        memory_free((void *)(uintptr_t)taken[i]);
 }

@@ -29,7 +29,7 @@ static bool take(void *context, int64_t first, int64_t rows, const void *row, Er
 
 static int32_t *rows_of(const Shard *shard) {
     int64_t own = shard->set[NODES].own;
-    int32_t *rows = ALLOC(int32_t, own * ROW, "test");
+    int32_t *rows = TEST_ARRAY(int32_t, own * ROW);
     for (int64_t i = 0; i < own; i++)
         for (int64_t k = 0; k < ROW; k++)
             rows[i * ROW + k] = value_of(shard->set[NODES].gid[i], k);
@@ -42,7 +42,7 @@ TEST(rows_pass_in_blocks) {
     test_graph_init(
         &graph, (TestGraphKind){.nodes = NODES_OF_TEST, .degree = 4, .features = 1, .classes = 2},
         1, &test_comm);
-    CLEARED(memory_drop) int32_t *own = rows_of(&graph.shard);
+    int32_t *own = rows_of(&graph.shard);
     void *filler = memory_alloc(memory_peak() - memory_in_use(), "test"); // in use is the peak
     size_t before = memory_peak(), most = shard_gather_bytes(&graph.shard, ROW * sizeof *own);
     assert_ok(

@@ -9,10 +9,10 @@ typedef struct Graph {
 } Graph;
 
 static Graph graph_new(int64_t targets, int64_t sources, int64_t room) {
-    return (Graph){.edges = {.offset = ALLOC(int64_t, targets + 1, "test"),
-                             .column = ALLOC(int32_t, room, "test")},
-                   .sources = sources,
-                   .room = room};
+    return (Graph){
+        .edges = {.offset = TEST_ARRAY(int64_t, targets + 1), .column = TEST_ARRAY(int32_t, room)},
+        .sources = sources,
+        .room = room};
 }
 static void graph_add(Graph *g, int64_t source) {
     int64_t at = g->edges.offset[g->edges.rows + 1]++;
@@ -24,11 +24,6 @@ static void graph_next(Graph *g, int64_t targets) { // the row is done; offsets 
     if (g->edges.rows < targets)
         g->edges.offset[g->edges.rows + 1] = g->edges.offset[g->edges.rows];
 }
-static void graph_clear(Graph *g) {
-    memory_free(g->edges.column);
-    memory_free(g->edges.offset);
-}
-
 // Each pair is an edge with probability `density`, or, with hubs, with one that falls like
 // 1 / sqrt((t + 1) (s + 1)).
 static Graph graph_random(int64_t targets, int64_t sources, double density, bool hubs,
@@ -63,16 +58,11 @@ typedef struct Cover {
     uint8_t *target, *source;
 } Cover;
 
-static void cover_clear(Cover *cover) {
-    memory_free(cover->source);
-    memory_free(cover->target);
-}
-
 // What holds for every answer, whatever the graph: flags are 0 or 1 and add up to the size, every
 // edge has an end in it, no member is without edge, and neither side alone would be smaller.
 static void assert_is_cover(const Graph *g, const Cover *cover) {
     const Csr *edges = &g->edges;
-    CLEARED(memory_drop) uint8_t *touched = ALLOC(uint8_t, g->sources, "test");
+    uint8_t *touched = TEST_ARRAY(uint8_t, g->sources);
     int64_t targets = 0, sources = 0;
     for (int64_t t = 0; t < edges->rows; t++) {
         assert_true(cover->target[t] <= 1);
@@ -93,13 +83,11 @@ static void assert_is_cover(const Graph *g, const Cover *cover) {
 }
 
 static Cover cover_once(const Graph *g, int garbage) {
-    Cover cover = {.target = ALLOC(uint8_t, g->edges.rows, "test"),
-                   .source = ALLOC(uint8_t, g->sources, "test")};
+    Cover cover = {.target = TEST_ARRAY(uint8_t, g->edges.rows),
+                   .source = TEST_ARRAY(uint8_t, g->sources)};
     memset(cover.target, garbage, (size_t)g->edges.rows);
     memset(cover.source, garbage, (size_t)g->sources);
-    size_t before = memory_in_use();
     cover.size = cover_minimum(&g->edges, g->sources, cover.target, cover.source);
-    assert_int_equal(memory_in_use(), before);
     for (int64_t t = 0; t < g->edges.rows; t++)
         cover.targets += cover.target[t];
     for (int64_t s = 0; s < g->sources; s++)
@@ -114,7 +102,6 @@ static Cover cover_of(const Graph *g) {
     assert_int_equal(cover.size, again.size);
     assert_memory_equal(cover.target, again.target, (size_t)g->edges.rows);
     assert_memory_equal(cover.source, again.source, (size_t)g->sources);
-    cover_clear(&again);
     return cover;
 }
 
@@ -145,7 +132,7 @@ static int best_cover(const Graph *g) {
 }
 
 static void assert_best(const Graph *g) {
-    CLEARED(cover_clear) Cover cover = cover_of(g);
+    Cover cover = cover_of(g);
     int set = 0;
     for (int64_t t = 0; t < g->edges.rows; t++)
         set |= cover.target[t] << (g->sources + t);
@@ -158,14 +145,13 @@ TEST(test_all_small_graphs) {
     for (int targets = 0; targets <= 4; targets++)
         for (int sources = 0; sources <= 4 && targets * sources <= 12; sources++)
             for (uint64_t bits = 0; bits < (uint64_t)1 << (targets * sources); bits++) {
-                CLEARED(graph_clear) Graph g = graph_numbered(targets, sources, bits);
+                Graph g = graph_numbered(targets, sources, bits);
                 assert_best(&g);
             }
 }
 
 TEST(test_random_graphs_of_six_and_six) {
     for (uint64_t seed = 0; seed < 3000; seed++) {
-        CLEARED(graph_clear)
         Graph g = graph_random(4 + (int64_t)(seed % 3), 4 + (int64_t)(seed / 3 % 3),
                                0.15 + 0.05 * (double)(seed % 10), false, seed);
         assert_best(&g);
@@ -198,13 +184,11 @@ static bool plain_find(Plain *p, int32_t t, int64_t round) {
 
 // Size of a maximum matching without target `without` and without the sources `gone`.
 static int64_t plain_matching(const Graph *g, int64_t without, const uint8_t *gone) {
-    Plain p = {g, gone, ALLOC(int32_t, g->sources, "test"), ALLOC(int64_t, g->sources, "test")};
+    Plain p = {g, gone, TEST_ARRAY(int32_t, g->sources), TEST_ARRAY(int64_t, g->sources)};
     memset(p.partner, -1, (size_t)g->sources * sizeof *p.partner);
     int64_t size = 0;
     for (int32_t t = 0; t < g->edges.rows; t++)
         size += t != without && plain_find(&p, t, t + 1);
-    memory_free(p.seen);
-    memory_free(p.partner);
     return size;
 }
 
@@ -213,12 +197,10 @@ TEST(test_as_large_as_a_maximum_matching) {
         int64_t targets = 150 + 100 * (int64_t)(seed % 3);
         bool hubs = seed & 1;
         double degree = 1.0 + 0.5 * (double)(seed % 7);
-        CLEARED(graph_clear)
         Graph g = graph_random(targets, 250, hubs ? degree : degree / 250, hubs, seed);
-        CLEARED(memory_drop) uint8_t *none = ALLOC(uint8_t, g.sources, "test");
+        uint8_t *none = TEST_ARRAY(uint8_t, g.sources);
         Cover cover = cover_of(&g);
         assert_int_equal(cover.size, plain_matching(&g, -1, none));
-        cover_clear(&cover);
     }
 }
 
@@ -227,8 +209,8 @@ TEST(test_as_large_as_a_maximum_matching) {
 TEST(test_targets_are_those_of_every_minimum_cover) {
     int64_t members = 0;
     for (uint64_t seed = 0; seed < 40; seed++) {
-        CLEARED(graph_clear) Graph g = graph_random(90, 93, seed & 1 ? 2.2 : 0.032, seed & 1, seed);
-        CLEARED(memory_drop) uint8_t *gone = ALLOC(uint8_t, g.sources, "test");
+        Graph g = graph_random(90, 93, seed & 1 ? 2.2 : 0.032, seed & 1, seed);
+        uint8_t *gone = TEST_ARRAY(uint8_t, g.sources);
         Cover cover = cover_of(&g);
         for (int64_t t = 0; t < g.edges.rows; t++) {
             int64_t begin = g.edges.offset[t], end = g.edges.offset[t + 1];
@@ -239,7 +221,6 @@ TEST(test_targets_are_those_of_every_minimum_cover) {
             assert_int_equal(cover.target[t], always);
         }
         members += cover.targets;
-        cover_clear(&cover);
     }
     assert_true(members > 100); // or nothing was shown
 }
@@ -250,8 +231,6 @@ static void assert_sizes(Graph g, int64_t targets, int64_t sources) {
     Cover cover = cover_of(&g);
     assert_int_equal(cover.targets, targets);
     assert_int_equal(cover.sources, sources);
-    cover_clear(&cover);
-    graph_clear(&g);
 }
 
 static Graph graph_complete(int64_t targets, int64_t sources) {

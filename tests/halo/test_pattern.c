@@ -8,7 +8,7 @@ static double payload(int64_t gid) { return 1000003.0 * (double)gid + 0.5; }
 
 // Hops from every node along edges to a training node, by relaxing until nothing changes.
 static int *hops_of(const Dataset *d) {
-    int *hops = ALLOC(int, d->nodes, "test");
+    int *hops = TEST_ARRAY(int, d->nodes);
     for (int64_t v = 0; v < d->nodes; v++)
         hops[v] = d->split[v] == SPLIT_TRAIN ? 0 : 1000;
     for (bool again = true; again;) {
@@ -57,8 +57,7 @@ static void exchange_by_hand(double *halo, const Pattern *p) {
     int64_t send[65], receive[65], sent = p->plan.send_offset[p->plan.size - 1];
     rank_offsets(send, p->plan.send_offset, p->plan.size, p->plan.rank + 1, 1);
     rank_offsets(receive, p->plan.receive_offset, p->plan.size, p->plan.rank - 1, -1);
-    CLEARED(memory_drop)
-    double *from = ALLOC(double, sent, "test"), *to = ALLOC(double, p->plan.halo_count, "test");
+    double *from = TEST_ARRAY(double, sent), *to = TEST_ARRAY(double, p->plan.halo_count);
     for (int g = 0; g + 1 < p->plan.size; g++) {
         int reader = (p->plan.rank + 1 + g) % p->plan.size;
         for (int64_t k = p->plan.send_offset[g]; k < p->plan.send_offset[g + 1]; k++)
@@ -75,7 +74,7 @@ static void exchange_by_hand(double *halo, const Pattern *p) {
 
 static void payloads_arrive(const TestGraph *graph, const Pattern *p) {
     (void)graph;
-    CLEARED(memory_drop) double *halo = ALLOC(double, p->plan.halo_count, "test");
+    double *halo = TEST_ARRAY(double, p->plan.halo_count);
     exchange_by_hand(halo, p);
     for (int64_t h = 0; h < p->plan.halo_count; h++)
         if (p->plan.halo_id[h] >= 0)
@@ -109,8 +108,8 @@ static double halo_sum(const Pattern *p, int64_t k, const double *halo) {
 }
 
 static void sums_are_those_of_the_graph(const TestGraph *graph, const Pattern *p) {
-    CLEARED(memory_drop) int *hops = hops_of(&graph->dataset);
-    CLEARED(memory_drop) double *halo = ALLOC(double, p->plan.halo_count, "test");
+    int *hops = hops_of(&graph->dataset);
+    double *halo = TEST_ARRAY(double, p->plan.halo_count);
     exchange_by_hand(halo, p);
     int64_t k = 0, wanted = 0;
     for (int64_t i = 0; i < graph->shard.set[NODES].own; i++)
@@ -136,16 +135,15 @@ static void sums_are_those_of_the_graph(const TestGraph *graph, const Pattern *p
 
 // Which rank owns every node, on every rank.
 static int32_t *owners(const TestGraph *graph) {
-    int64_t *owner = ALLOC(int64_t, graph->dataset.nodes, "test");
+    int64_t *owner = TEST_ARRAY(int64_t, graph->dataset.nodes);
     for (int64_t i = 0; i < graph->shard.set[NODES].own; i++)
         owner[graph->shard.set[NODES].gid[i]] = test_comm.rank + 1;
     comm_sum_int64(&test_comm, owner, (int)graph->dataset.nodes);
-    int32_t *out = ALLOC(int32_t, graph->dataset.nodes, "test");
+    int32_t *out = TEST_ARRAY(int32_t, graph->dataset.nodes);
     for (int64_t v = 0; v < graph->dataset.nodes; v++) {
         assert_in_range(owner[v], 1, test_comm.size); // each node is owned once
         out[v] = (int32_t)owner[v] - 1;
     }
-    memory_free(owner);
     return out;
 }
 
@@ -178,8 +176,8 @@ static void rows_are_in_order(const TestGraph *graph, const int *hops, const int
 
 static void laws_one_and_two_hold(const TestGraph *graph, const Pattern *p) {
     const Dataset *d = &graph->dataset;
-    CLEARED(memory_drop) int32_t *owner = owners(graph);
-    CLEARED(memory_drop) int *hops = hops_of(d);
+    int32_t *owner = owners(graph);
+    int *hops = hops_of(d);
     rows_are_in_order(graph, hops, owner);
     bool whole = p->kind.source_hops == HOPS_ALL;
     for (int64_t i = 0; i < p->rows && whole; i++) {
@@ -209,12 +207,11 @@ static void covers_save_rows(const TestGraph *graph, const Pattern *p) {
         assert_true(rows <= p->plan.sources_read[g]);
         assert_true(rows <= targets->plan.receive_offset[g + 1] - targets->plan.receive_offset[g]);
     }
-    int *reads = ALLOC(int, p->plan.halo_count, "test");
+    int *reads = TEST_ARRAY(int, p->plan.halo_count);
     for (int64_t e = 0; e < p->halo.offset[p->halo.rows]; e++)
         reads[p->halo.column[e]]++;
     for (int64_t h = 0; h < p->plan.halo_count; h++)
         assert_true(p->plan.halo_id[h] < 0 ? reads[h] == 1 : reads[h] >= 1);
-    memory_free(reads);
     pattern_free(targets);
     pattern_free(sources);
 }

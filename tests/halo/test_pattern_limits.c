@@ -79,7 +79,7 @@ TEST(test_too_many_ranges_keep_the_longest) {
     d.offset = ALLOC(int64_t, ROWS + 2, "test");
     d.target = ALLOC(int32_t, ROWS, "test");
     d.split = ALLOC(uint8_t, ROWS + 1, "test");
-    CLEARED(memory_drop) int32_t *part = ALLOC(int32_t, ROWS + 1, "test");
+    int32_t *part = TEST_ARRAY(int32_t, ROWS + 1);
     part[ROWS] = 1;
     for (int64_t i = 0; i <= ROWS; i++) {
         if (i < ROWS && i % 10 == 0 && i % 100 != 50)

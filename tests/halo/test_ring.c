@@ -11,10 +11,9 @@ static const TestGraphKind kinds[] = {
 
 static void lists_go_there_and_back(const HaloPlan *p, size_t bytes) {
     int64_t rows = p->send_offset[p->size - 1];
-    CLEARED(memory_drop) unsigned char *sent = ALLOC(unsigned char, rows *(int64_t)bytes, "test");
-    CLEARED(memory_drop) unsigned char *back = ALLOC(unsigned char, rows *(int64_t)bytes, "test");
-    CLEARED(memory_drop)
-    unsigned char *read = ALLOC(unsigned char, p->halo_count *(int64_t)bytes, "test");
+    unsigned char *sent = TEST_ARRAY(unsigned char, rows *(int64_t)bytes);
+    unsigned char *back = TEST_ARRAY(unsigned char, rows *(int64_t)bytes);
+    unsigned char *read = TEST_ARRAY(unsigned char, p->halo_count *(int64_t)bytes);
     for (int64_t k = 0; k < rows; k++)
         memset(sent + (size_t)k * bytes, (int)p->source_id[p->send_row[k]], bytes);
     ring_to_readers(p, sent, read, bytes);

@@ -24,10 +24,10 @@ static inline float number(int64_t row, int64_t column, uint32_t what) {
 
 // degree[i] ascending columns, spread over `sources`.
 static inline Csr csr_make(int64_t rows, const int64_t *degree, int64_t sources, bool weighted) {
-    Csr csr = {.rows = rows, .offset = ALLOC(int64_t, rows + 1, "offsets")};
+    Csr csr = {.rows = rows, .offset = TEST_ARRAY(int64_t, rows + 1)};
     for (int64_t i = 0; i < rows; i++)
         csr.offset[i + 1] = csr.offset[i] + degree[i];
-    csr.column = ALLOC(int32_t, csr.offset[rows], "columns");
+    csr.column = TEST_ARRAY(int32_t, csr.offset[rows]);
     for (int64_t i = 0; i < rows; i++) {
         int64_t e = csr.offset[i], need = degree[i];
         for (int64_t j = 0; j < sources && need > 0; j++) // selection sampling: need of sources - j
@@ -38,21 +38,15 @@ static inline Csr csr_make(int64_t rows, const int64_t *degree, int64_t sources,
         assert_int_equal(e, csr.offset[i + 1]);
     }
     if (weighted) {
-        csr.weight = ALLOC(float, csr.offset[rows], "weights");
+        csr.weight = TEST_ARRAY(float, csr.offset[rows]);
         for (int64_t e = 0; e < csr.offset[rows]; e++)
             csr.weight[e] = number(e, 0, 2);
     }
     return csr;
 }
 
-static inline void csr_clear(Csr *csr) {
-    memory_free(csr->offset);
-    memory_free(csr->column);
-    memory_free(csr->weight);
-}
-
 static inline Rows rows_make(int64_t count, int64_t columns, uint32_t what) {
-    Rows x = rows_alloc(device(), count, columns, "rows of a test");
+    Rows x = test_rows(count, columns);
     for (int64_t i = 0; i < count; i++)
         for (int64_t c = 0; c < columns; c++)
             floats(x)[i * x.stride + c] = number(i, c, what);
@@ -60,7 +54,7 @@ static inline Rows rows_make(int64_t count, int64_t columns, uint32_t what) {
 }
 
 static inline float *factors_make(int64_t count, uint32_t what) {
-    float *factor = ALLOC(float, count, "factors of a test");
+    float *factor = TEST_ARRAY(float, count);
     for (int64_t i = 0; i < count; i++)
         factor[i] = number(i, 0, what) + 1;
     return factor;
@@ -119,9 +113,8 @@ static inline Aggregate *aggregate_ready(const Problem *p, const char *width, Ro
     Aggregate *aggregate =
         backend_cpu.aggregate_new(&p->csr, p->x.count, p->x.columns, ROWS_FP32, width);
     if (strcmp(width, "auto") == 0) { // tuning may overwrite its rows
-        Rows scratch = rows_alloc(device(), p->x.count, p->x.columns, "rows to tune with");
+        Rows scratch = test_rows(p->x.count, p->x.columns);
         backend_cpu.aggregate_tune(aggregate, out, scratch);
-        rows_free(device(), &scratch);
     }
     backend_cpu.aggregate_prepare(aggregate, p->x, on_device(p->right), NULL);
     return aggregate;
@@ -148,17 +141,10 @@ static inline Problem problem_make(int combination, int64_t columns) {
                      .self = combination & 8};
 }
 
-static inline void problem_clear(Problem *p) {
-    csr_clear(&p->csr);
-    rows_free(device(), &p->x);
-    memory_free((void *)(uintptr_t)p->left);
-    memory_free((void *)(uintptr_t)p->right);
-}
-
 // Enough rows for several blocks of several threads, and for aggregate_tune to measure.
 enum { MANY = 3000 };
 static inline Problem large_problem(int64_t columns) {
-    int64_t *degree = ALLOC(int64_t, MANY, "degrees");
+    int64_t *degree = TEST_ARRAY(int64_t, MANY);
     for (int64_t i = 0; i < MANY; i++)
         degree[i] = i % 5 * (i % 7);
     Problem p = {.csr = csr_make(MANY, degree, MANY, true),
@@ -166,6 +152,5 @@ static inline Problem large_problem(int64_t columns) {
                  .left = factors_make(MANY, 4),
                  .right = factors_make(MANY, 5),
                  .self = true};
-    memory_free(degree);
     return p;
 }

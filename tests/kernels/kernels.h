@@ -3,13 +3,13 @@
 #pragma once
 
 #include "cpu.h"
-#include "device.h"
+#include "rows.h"
 #include "support.h"
 #include <omp.h>
 
 // Standard normal in the columns, zero in the padding.
 static inline Rows random_rows(int64_t count, int64_t columns, int which) {
-    Rows rows = rows_alloc(device(), count, columns, "rows of a test");
+    Rows rows = test_rows(count, columns);
     RandomKey key = random_key(7, RANDOM_FEATURES, (uint32_t)which, 0, 0);
     for (int64_t r = 0; r < count; r++)
         for (int64_t c = 0; c < columns; c++)
@@ -18,7 +18,7 @@ static inline Rows random_rows(int64_t count, int64_t columns, int which) {
 }
 
 static inline float *random_floats(int64_t count, int which) {
-    float *at = ALLOC(float, count, "numbers of a test");
+    float *at = TEST_ARRAY(float, count);
     RandomKey key = random_key(8, RANDOM_FEATURES, (uint32_t)which, 0, 0);
     for (int64_t i = 0; i < count; i++)
         at[i] = (float)random_normal(key, i, 0, 0);

@@ -3,9 +3,8 @@
 #include "aggregates.h"
 
 static void check_problem(int combination, int64_t columns, bool all_panels) {
-    CLEARED(problem_clear) Problem p = problem_make(combination, columns);
-    Rows expected = rows_alloc(device(), ROWS, columns, "expected"),
-         out = rows_alloc(device(), ROWS, columns, "found");
+    Problem p = problem_make(combination, columns);
+    Rows expected = test_rows(ROWS, columns), out = test_rows(ROWS, columns);
     plain_reference(expected, &p);
     assert_near_oracle(expected, &p);
     for (int v = 0; v < VECTORS; v++)
@@ -16,8 +15,6 @@ static void check_problem(int combination, int64_t columns, bool all_panels) {
             run(out, &p, panels[w]);
             assert_same_bits(expected, out, what); // padding is zero in both
         }
-    rows_free(device(), &out);
-    rows_free(device(), &expected);
 }
 
 TEST(every_width_and_every_factor) {
@@ -31,14 +28,14 @@ TEST(every_width_and_every_factor) {
         for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
             if (UNDER_SANITIZERS(combination % 5 == (int)i, true))
                 check_problem(combination, wide[i], true);
+        test_clear();
     }
 }
 
 TEST(threads_and_tuning_change_no_bit) {
     enum { WIDE = 400 }; // a table that aggregate_tune does not take for small
-    CLEARED(problem_clear) Problem p = large_problem(WIDE);
-    Rows expected = rows_alloc(device(), MANY, WIDE, "expected"),
-         out = rows_alloc(device(), MANY, WIDE, "found");
+    Problem p = large_problem(WIDE);
+    Rows expected = test_rows(MANY, WIDE), out = test_rows(MANY, WIDE);
     plain_reference(expected, &p);
     for (int threads = 1; threads <= 3; threads++)
         for (int w = 0; w < PANELS; w++) {
@@ -46,16 +43,13 @@ TEST(threads_and_tuning_change_no_bit) {
             run(out, &p, panels[w]);
             assert_same_bits(expected, out, panels[w]);
         }
-    rows_free(device(), &out);
-    rows_free(device(), &expected);
 }
 
 TEST(ranges_leave_other_rows_alone) {
     enum { WIDE = 48 };
     omp_set_num_threads(2);
-    CLEARED(problem_clear) Problem p = large_problem(WIDE);
-    Rows expected = rows_alloc(device(), MANY, WIDE, "expected"),
-         out = rows_alloc(device(), MANY, WIDE, "found");
+    Problem p = large_problem(WIDE);
+    Rows expected = test_rows(MANY, WIDE), out = test_rows(MANY, WIDE);
     plain_reference(expected, &p);
     for (int w = 0; w < PANELS; w++) {
         const int64_t bound[] = {0, 0, 1, 64, 200, 201, 2900, MANY};
@@ -76,17 +70,14 @@ TEST(ranges_leave_other_rows_alone) {
         assert_same_bits(expected, out, panels[w]);
         backend_cpu.aggregate_free(aggregate);
     }
-    rows_free(device(), &out);
-    rows_free(device(), &expected);
 }
 
 // ---- what it may take and whom it may call
 
 TEST(memory_is_as_predicted_and_taken_once) {
     enum { WIDE = 400 };
-    CLEARED(problem_clear) Problem p = large_problem(WIDE);
-    Rows out = rows_alloc(device(), MANY, WIDE, "found"),
-         scratch = rows_alloc(device(), MANY, WIDE, "scratch");
+    Problem p = large_problem(WIDE);
+    Rows out = test_rows(MANY, WIDE), scratch = test_rows(MANY, WIDE);
     for (int w = 0; w < PANELS; w++) {
         size_t before = memory_in_use();
         Aggregate *aggregate = backend_cpu.aggregate_new(&p.csr, MANY, WIDE, ROWS_FP32, panels[w]);
@@ -105,16 +96,12 @@ TEST(memory_is_as_predicted_and_taken_once) {
         backend_cpu.aggregate_free(aggregate);
         assert_int_equal(memory_in_use(), before);
     }
-    rows_free(device(), &scratch);
-    rows_free(device(), &out);
 }
 
 TEST(floats_take_no_panel_that_was_made_for_halves) {
     enum { WIDE = 400 };
-    CLEARED(problem_clear) Problem p = large_problem(WIDE);
-    Allocator of_halves = {.backend = device(), .rows = ROWS_BF16};
-    Rows halves[] = {alloc_rows(&of_halves, MANY, WIDE, "scratch"),
-                     alloc_rows(&of_halves, MANY, WIDE, "scratch")};
+    Problem p = large_problem(WIDE);
+    Rows halves[] = {test_rows_of(ROWS_BF16, MANY, WIDE), test_rows_of(ROWS_BF16, MANY, WIDE)};
     static const char *const width[] = {"128", "32", "auto"};
     for (int w = 0; w < 3; w++) {
         Aggregate *a = backend_cpu.aggregate_new(&p.csr, MANY, WIDE, ROWS_BF16, width[w]);
@@ -125,8 +112,6 @@ TEST(floats_take_no_panel_that_was_made_for_halves) {
                                     "whole rows");
         backend_cpu.aggregate_free(a);
     }
-    for (int i = 1; i >= 0; i--)
-        rows_free(device(), &halves[i]);
 }
 
 typedef struct Calls {
@@ -142,8 +127,8 @@ static void count_call(void *context) {
 
 TEST(poll_is_called_from_thread_0_while_it_works) {
     omp_set_num_threads(2);
-    CLEARED(problem_clear) Problem p = large_problem(256);
-    Rows out = rows_alloc(device(), MANY, 256, "found");
+    Problem p = large_problem(256);
+    Rows out = test_rows(MANY, 256);
     for (int w = 0; w < PANELS; w++) {
         Aggregate *aggregate = aggregate_ready(&p, panels[w], out);
         Calls calls = {0, 0};
@@ -156,7 +141,6 @@ TEST(poll_is_called_from_thread_0_while_it_works) {
         assert_int_equal(calls.elsewhere, 0);
         backend_cpu.aggregate_free(aggregate);
     }
-    rows_free(device(), &out);
 }
 
 TEST(names_are_checked) {

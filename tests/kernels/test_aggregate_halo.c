@@ -16,9 +16,9 @@ typedef struct Parts {
 // Splits the edges by column. Weights go along.
 static Csr part_of(const Csr *csr, bool is_halo, int32_t *rows) {
     const int64_t edges = csr->offset[csr->rows];
-    Csr part = {.offset = ALLOC(int64_t, csr->rows + 1, "offsets"),
-                .column = ALLOC(int32_t, edges, "columns"),
-                .weight = csr->weight != NULL ? ALLOC(float, edges, "weights") : NULL};
+    Csr part = {.offset = TEST_ARRAY(int64_t, csr->rows + 1),
+                .column = TEST_ARRAY(int32_t, edges),
+                .weight = csr->weight != NULL ? TEST_ARRAY(float, edges) : NULL};
     int64_t count = 0;
     for (int64_t i = 0; i < csr->rows; i++) {
         int64_t before = count;
@@ -38,9 +38,9 @@ static Csr part_of(const Csr *csr, bool is_halo, int32_t *rows) {
 }
 
 static void parts_make(Parts *made, const Problem *p) {
-    Parts parts = {.rows = ALLOC(int32_t, p->csr.rows, "halo rows"),
-                   .sent = rows_alloc(device(), HALO, p->x.columns, "sent rows"),
-                   .landed = rows_alloc(device(), HALO, p->x.columns, "landed rows")};
+    Parts parts = {.rows = TEST_ARRAY(int32_t, p->csr.rows),
+                   .sent = test_rows(HALO, p->x.columns),
+                   .landed = test_rows(HALO, p->x.columns)};
     parts.own = part_of(&p->csr, false, NULL);
     parts.halo = part_of(&p->csr, true, parts.rows);
     for (int64_t j = 0; j < HALO; j++)
@@ -52,14 +52,7 @@ static void parts_make(Parts *made, const Problem *p) {
     made->aggregate = backend_cpu.aggregate_halo_new(&made->halo, made->rows);
 }
 
-static void parts_clear(Parts *parts) {
-    backend_cpu.aggregate_halo_free(parts->aggregate);
-    csr_clear(&parts->own);
-    csr_clear(&parts->halo);
-    memory_free(parts->rows);
-    rows_free(device(), &parts->sent);
-    rows_free(device(), &parts->landed);
-}
+static void parts_clear(Parts *parts) { backend_cpu.aggregate_halo_free(parts->aggregate); }
 
 // Own part, then the halo part in `calls` calls that end at bound[0], bound[1], ... , HALO. Halo
 // rows are multiplied by their right before they are sent, or where they are added.
@@ -98,11 +91,11 @@ TEST(halo_in_any_pieces_is_one_pass) {
     for (int combination = 0; combination < 16; combination++)
         for (int v = 0; v < VECTORS && vectors_start(vectors[v]); v++) {
             const int64_t columns = widths[(combination + v) % 4];
-            CLEARED(problem_clear) Problem p = problem_make(combination, columns);
+            Problem p = problem_make(combination, columns);
             CLEARED(parts_clear) Parts parts = {0};
             parts_make(&parts, &p);
-            Rows expected = rows_alloc(device(), ROWS, columns, "expected");
-            Rows out = rows_alloc(device(), ROWS, columns, "found");
+            Rows expected = test_rows(ROWS, columns);
+            Rows out = test_rows(ROWS, columns);
             expect_parts(expected, p, &parts);
             const int64_t more =
                 combination == 15 ? UNDER_SANITIZERS(25, 1) : UNDER_SANITIZERS(100, 29);
@@ -114,7 +107,5 @@ TEST(halo_in_any_pieces_is_one_pass) {
                 run_parts(out, &p, &parts, four, 4, cut % 2 == 0);
                 assert_same_bits(expected, out, "halo part in four calls");
             }
-            rows_free(device(), &out);
-            rows_free(device(), &expected);
         }
 }

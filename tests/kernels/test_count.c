@@ -81,9 +81,9 @@ TEST(counts_are_those_of_the_definitions) {
         classes = widths[w];
         Rows logits = logits_of(classes);
         int32_t label[ROWS];
-        uint8_t split[ROWS], *labels = ALLOC(uint8_t, ROWS * classes, "test");
-        int64_t *single = ALLOC(int64_t, SPLITS * split_counts(classes), "test");
-        int64_t *several = ALLOC(int64_t, SPLITS * split_counts(classes), "test");
+        uint8_t split[ROWS], *labels = TEST_ARRAY(uint8_t, ROWS * classes);
+        int64_t *single = TEST_ARRAY(int64_t, SPLITS * split_counts(classes));
+        int64_t *several = TEST_ARRAY(int64_t, SPLITS * split_counts(classes));
         for (int64_t r = 0; r < ROWS; r++) {
             label[r] = label_of(r), split[r] = split_of(r);
             for (int64_t c = 0; c < classes; c++)
@@ -95,7 +95,5 @@ TEST(counts_are_those_of_the_definitions) {
         device()->count_right(on_device(several), logits, on);
         expect(single, logits, is_label, false);
         expect(several, logits, has_label, true);
-        memory_free(several), memory_free(single), memory_free(labels);
-        rows_free(device(), &logits);
     }
 }

@@ -31,7 +31,7 @@ static void product_matches(Rows out, Rows before, Rows a, const float *w, const
 }
 
 static void one_product(int64_t rows, int64_t depth, int64_t columns, bool add) {
-    Rows a = random_rows(rows, depth, 1), out = rows_alloc(device(), rows, columns, "out");
+    Rows a = random_rows(rows, depth, 1), out = test_rows(rows, columns);
     Rows before = random_rows(rows, columns, 2);
     float *w = random_floats(depth * columns, 3), *bias = random_floats(columns, 4);
     Range range = {rows / 5, rows - rows / 7};
@@ -45,11 +45,6 @@ static void one_product(int64_t rows, int64_t depth, int64_t columns, bool add) 
         assert_true(padding_is_zero(out));
         product_matches(out, before, a, w, used, transposed, add, range);
     }
-    memory_free(w);
-    memory_free(bias);
-    rows_free(device(), &a);
-    rows_free(device(), &out);
-    rows_free(device(), &before);
 }
 
 TEST(products_are_right_at_every_width) {
@@ -69,8 +64,8 @@ TEST(gradient_is_right) {
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         int64_t rows = sizes[s][0], m = sizes[s][1], n = sizes[s][2];
         Rows a = random_rows(rows, m, 1), g = random_rows(rows, n, 2);
-        float *dw = ALLOC(float, m *n, "dw");
-        float *scratch = ALLOC(float, cpu_dense_gradient_scratch(rows, m, n), "scratch");
+        float *dw = TEST_ARRAY(float, m *n);
+        float *scratch = TEST_ARRAY(float, cpu_dense_gradient_scratch(rows, m, n));
         cpu_dense_gradient(on_device(dw), a, g, on_device(scratch), NULL);
         for (int64_t i = 0; i < m; i++)
             for (int64_t j = 0; j < n; j++) {
@@ -82,10 +77,6 @@ TEST(gradient_is_right) {
                 }
                 assert_near((double)dw[i * n + j], truth, 1e-6 * size);
             }
-        memory_free(dw);
-        memory_free(scratch);
-        rows_free(device(), &a);
-        rows_free(device(), &g);
     }
 }
 
@@ -93,8 +84,7 @@ TEST(gradient_is_right) {
 static void cuts_and_threads_do_not_show(int64_t depth, int64_t columns) {
     enum { ROWS = 2500 };
     Rows a = random_rows(ROWS, depth, 1);
-    Rows first = rows_alloc(device(), ROWS, columns, "first"),
-         out = rows_alloc(device(), ROWS, columns, "out");
+    Rows first = test_rows(ROWS, columns), out = test_rows(ROWS, columns);
     float *w = random_floats(depth * columns, 3), *bias = random_floats(columns, 4);
     cpu_dense(first, (Range){0, ROWS}, a, on_device(w), on_device(bias), false, NULL);
     static const int64_t cuts[] = {0, 512, 1536, ROWS};
@@ -107,11 +97,6 @@ static void cuts_and_threads_do_not_show(int64_t depth, int64_t columns) {
             cpu_dense(out, (Range){0, cuts[c]}, a, on_device(w), on_device(bias), false, NULL);
             assert_true(rows_equal(out, first));
         }
-    memory_free(w);
-    memory_free(bias);
-    rows_free(device(), &a);
-    rows_free(device(), &first);
-    rows_free(device(), &out);
 }
 
 TEST(bits_of_products_do_not_depend_on_cuts_or_threads) {
@@ -122,8 +107,8 @@ TEST(bits_of_products_do_not_depend_on_cuts_or_threads) {
 
 TEST(bits_of_the_gradient_do_not_depend_on_threads) {
     Rows a = random_rows(5000, 130, 1), g = random_rows(5000, 41, 2);
-    float *dw = ALLOC(float, 130 * 41, "dw"), *first = ALLOC(float, 130 * 41, "first");
-    float *scratch = ALLOC(float, cpu_dense_gradient_scratch(5000, 130, 41), "scratch");
+    float *dw = TEST_ARRAY(float, 130 * 41), *first = TEST_ARRAY(float, 130 * 41);
+    float *scratch = TEST_ARRAY(float, cpu_dense_gradient_scratch(5000, 130, 41));
     for (Way way = {0}; way_next(&way);) {
         memset(scratch, 0xff, (size_t)cpu_dense_gradient_scratch(5000, 130, 41) * 4);
         cpu_dense_gradient(on_device(way_is_first(&way) ? first : dw), a, g, on_device(scratch),
@@ -131,11 +116,6 @@ TEST(bits_of_the_gradient_do_not_depend_on_threads) {
         if (!way_is_first(&way))
             assert_memory_equal(dw, first, 130 * 41 * sizeof *dw);
     }
-    memory_free(dw);
-    memory_free(first);
-    memory_free(scratch);
-    rows_free(device(), &a);
-    rows_free(device(), &g);
 }
 
 static void counting(void *context) {
@@ -145,14 +125,11 @@ static void counting(void *context) {
 
 TEST(long_products_poll_from_thread_0) {
     enum { ROWS = 16384, WIDTH = 300 };
-    Rows a = random_rows(ROWS, 16, 1), out = rows_alloc(device(), ROWS, WIDTH, "out");
+    Rows a = random_rows(ROWS, 16, 1), out = test_rows(ROWS, WIDTH);
     float *w = random_floats(WIDTH * WIDTH, 3);
     int calls = 0;
     Poll poll = {counting, &calls};
     for (int i = 0; i < 20; i++) // long enough at any speed
         cpu_dense(out, (Range){0, ROWS}, a, on_device(w), NULL, false, &poll);
     assert_true(calls > 0);
-    memory_free(w);
-    rows_free(device(), &a);
-    rows_free(device(), &out);
 }

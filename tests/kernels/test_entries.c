@@ -24,8 +24,8 @@ TEST(drops_what_rows_drop) {
     Rows x = random_rows(ROWS, COLUMNS, 1), dropped = random_rows(ROWS, COLUMNS, 2);
     Csr csr = some_entries(x);
     int64_t entries = csr_entries(&csr), kept = 0, id[ROWS];
-    int32_t *row = ALLOC(int32_t, entries, "rows");
-    float *out = ALLOC(float, entries, "kept");
+    int32_t *row = TEST_ARRAY(int32_t, entries);
+    float *out = TEST_ARRAY(float, entries);
     for (int64_t r = 0; r < ROWS; r++)
         for (int64_t e = csr.offset[r]; e < csr.offset[r + 1]; e++)
             row[e] = (int32_t)r;
@@ -44,11 +44,7 @@ TEST(drops_what_rows_drop) {
         }
     }
     assert_true(kept > 0);
-    memory_free(out);
-    memory_free(row);
     csr_free(&csr);
-    rows_free(device(), &dropped);
-    rows_free(device(), &x);
 }
 
 // out[c] = the sum over entries in order, each product rounded, from +0.
@@ -66,10 +62,10 @@ static void want_row(float *out, const Csr *csr, int64_t r, Rows w) {
 // csr times rows whose padding comes from a tight matrix, and goes again.
 static void check_product(const Csr *csr, int64_t columns, int which) {
     float *tight = random_floats(columns * WIDTH, which), want[WIDTH];
-    CLEARED(memory_drop) float *back = ALLOC(float, csr->rows *WIDTH, "tight rows");
-    Rows w = rows_alloc(device(), columns, WIDTH, "weights");
+    float *back = TEST_ARRAY(float, csr->rows *WIDTH);
+    Rows w = test_rows(columns, WIDTH);
     for (Way way = {0}; way_next(&way);) {
-        Rows out = rows_alloc(device(), csr->rows, WIDTH, "product");
+        Rows out = test_rows(csr->rows, WIDTH);
         rows_dirty(out);
         rows_dirty(w);
         Aggregate *a = backend_cpu.aggregate_new(csr, columns, WIDTH, ROWS_FP32, "rows");
@@ -83,10 +79,7 @@ static void check_product(const Csr *csr, int64_t columns, int which) {
             want_row(want, csr, r, w);
             assert_memory_equal(back + r * WIDTH, want, sizeof want);
         }
-        rows_free(device(), &out);
     }
-    rows_free(device(), &w);
-    memory_free(tight);
 }
 
 TEST(products_have_one_order) {
@@ -97,5 +90,4 @@ TEST(products_have_one_order) {
     check_product(&back, ROWS, 4);
     csr_free(&back);
     csr_free(&csr);
-    rows_free(device(), &x);
 }

@@ -15,7 +15,7 @@ static float factor(int64_t row) { return row % 3 == 0 ? 0.5f : -2.0f; }
 static int32_t listed(int64_t k) { return (int32_t)(k * (OWN + PARTIALS - 1) / (SENT - 1)); }
 
 static Rows filled(int64_t count, int64_t columns, int64_t first) {
-    Rows rows = rows_alloc(device(), count, columns, "rows of a test");
+    Rows rows = test_rows(count, columns);
     for (int64_t r = 0; r < count; r++)
         for (int64_t c = 0; c < columns; c++)
             floats(rows)[r * rows.stride + c] = number(first + r, c);
@@ -45,7 +45,7 @@ static void try_width(int64_t columns, bool half, bool scaled) {
                             .scale = scaled ? on_device(scale) : NULL,
                             .row = on_device(row)};
     Rows back = zeroed_rows(BEFORE + SENT + 1, columns);
-    unsigned char *packed = memory_alloc((size_t)(SENT * columns) * 4, "rows of a test");
+    unsigned char *packed = test_memory((size_t)(SENT * columns) * 4);
     const Backend *b = device();
     int64_t bad = 0;
     memset(floats(back) + BEFORE * back.stride, 0xff, rows_bytes(SENT, columns));
@@ -56,20 +56,15 @@ static void try_width(int64_t columns, bool half, bool scaled) {
     assert_int_equal(bad, 0);
     (half ? b->unpack_bf16 : b->unpack_fp32)(back, BEFORE, on_device(packed), SENT, NULL);
     expect_rows(back, scaled);
-    memory_free(packed);
-    rows_free(device(), &back);
-    rows_free(device(), &source.partials);
-    rows_free(device(), &source.x);
 }
 
 static void try_as_they_lie(int64_t columns) {
-    Allocator of_bf16 = {.backend = device(), .rows = ROWS_BF16};
     int32_t row[SENT];
     for (int64_t k = 0; k < SENT; k++)
         row[k] = listed(k);
-    Rows x = alloc_rows(&of_bf16, OWN, columns, "rows of a test");
-    Rows partials = alloc_rows(&of_bf16, PARTIALS, columns, "rows of a test");
-    Rows back = alloc_rows(&of_bf16, BEFORE + SENT + 1, columns, "rows of a test");
+    Rows x = test_rows_of(ROWS_BF16, OWN, columns);
+    Rows partials = test_rows_of(ROWS_BF16, PARTIALS, columns);
+    Rows back = test_rows_of(ROWS_BF16, BEFORE + SENT + 1, columns);
     rows_zero(device(), partials);
     rows_zero(device(), back);
     uint16_t *bits = (uint16_t *)x.at, *found = (uint16_t *)back.at;
@@ -78,7 +73,7 @@ static void try_as_they_lie(int64_t columns) {
             bits[r * x.stride + c] = (uint16_t)(r * 131 + c * 7);
     memset(found + BEFORE * back.stride, 0xff, (size_t)(SENT * back.stride) * sizeof *found);
     MessageSource source = {.x = x, .partials = partials, .row = on_device(row)};
-    unsigned char *packed = memory_alloc((size_t)(SENT * columns) * 2, "rows of a test");
+    unsigned char *packed = test_memory((size_t)(SENT * columns) * 2);
     device()->pack_bf16(on_device(packed), &source, SENT, NULL, NULL);
     device()->unpack_bf16(back, BEFORE, on_device(packed), SENT, NULL);
     for (int64_t k = 0; k < back.count; k++)
@@ -88,10 +83,6 @@ static void try_as_they_lie(int64_t columns) {
             uint16_t want = from < OWN ? bits[from * x.stride + c] : 0;
             assert_int_equal(found[k * back.stride + c], want);
         }
-    memory_free(packed);
-    rows_free(device(), &back);
-    rows_free(device(), &partials);
-    rows_free(device(), &x);
 }
 
 TEST(rows_of_bf16_go_as_they_lie) {

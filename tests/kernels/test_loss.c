@@ -65,10 +65,10 @@ typedef struct Case {
 static Case case_new(LossOf of, int64_t rows, int64_t columns, float spread) {
     Case c = {.of = of,
               .logits = random_rows(rows, columns, 1),
-              .g = rows_alloc(device(), rows, columns, "g"),
-              .label = ALLOC(int32_t, rows, "label"),
-              .labels = ALLOC(uint8_t, rows * columns, "labels"),
-              .split = ALLOC(uint8_t, rows, "split"),
+              .g = test_rows(rows, columns),
+              .label = TEST_ARRAY(int32_t, rows),
+              .labels = TEST_ARRAY(uint8_t, rows * columns),
+              .split = TEST_ARRAY(uint8_t, rows),
               .numbers = random_floats(rows * columns, 2),
               .form = LOSS_PLAIN(LOSS_SOFTMAX)};
     RandomKey key = random_key(3, RANDOM_GENERATE, 0, 0, 0);
@@ -87,24 +87,13 @@ static Case case_new(LossOf of, int64_t rows, int64_t columns, float spread) {
 // Every fourth row does not count, and with three columns or more neither does class 2.
 static void case_weigh(Case *c) {
     int64_t rows = c->logits.count, columns = c->logits.columns;
-    c->row = ALLOC(float, rows, "row");
-    c->classes = ALLOC(float, columns, "classes");
+    c->row = TEST_ARRAY(float, rows);
+    c->classes = TEST_ARRAY(float, columns);
     for (int64_t r = 0; r < rows; r++)
         c->row[r] = (float)(r % 4) / 2;
     for (int64_t k = 0; k < columns; k++)
         c->classes[k] = (float)((k + 1) % 3);
     c->form = (LossForm){0, on_device(c->classes), 0.1f, 2.5f};
-}
-
-static void case_free(Case *c) {
-    memory_free(c->row);
-    memory_free(c->classes);
-    rows_free(device(), &c->logits);
-    rows_free(device(), &c->g);
-    memory_free(c->label);
-    memory_free(c->labels);
-    memory_free(c->numbers);
-    memory_free(c->split);
 }
 
 static double case_run(Case *c, Rows g, float weight) {
@@ -180,7 +169,6 @@ static void case_matches(LossOf of, bool weighed, int64_t rows, int64_t columns,
     assert_near(loss, truth, 5e-7 * size); // roundings of sums of floats
     assert_true(padding_is_zero(c.g));
     assert_true(case_run(&c, (Rows){0}, 0.125f) == loss);
-    case_free(&c);
 }
 
 TEST(loss_and_gradient_are_right_at_every_width) {
@@ -212,7 +200,6 @@ TEST(large_scores_neither_overflow_nor_vanish) {
                     truth += c.split[r] == TRAIN ? case_truth(&c, r, z) : 0;
                 }
                 assert_near(loss, truth, 1e-6 * truth);
-                case_free(&c);
             }
 }
 
@@ -224,7 +211,6 @@ TEST(a_nan_score_gives_a_nan_loss) {
                 c.split[1] = TRAIN, c.label[1] = 4;
                 floats(c.logits)[c.logits.stride + k] = NAN;
                 assert_true(isnan(case_run(&c, c.g, 1)));
-                case_free(&c);
             }
 }
 
@@ -235,7 +221,7 @@ TEST(bits_do_not_depend_on_threads_or_width) {
             Case c = case_new(of, sizes[s][0], sizes[s][1], 3);
             if (s % 2 == 0)
                 case_weigh(&c);
-            Rows first = rows_alloc(device(), sizes[s][0], sizes[s][1], "first");
+            Rows first = test_rows(sizes[s][0], sizes[s][1]);
             double loss = 0;
             for (Way way = {0}; way_next(&way);) {
                 double now = case_run(&c, way_is_first(&way) ? first : c.g, 0.01f);
@@ -245,7 +231,5 @@ TEST(bits_do_not_depend_on_threads_or_width) {
                     assert_true(rows_equal(c.g, first));
                 assert_memory_equal(&now, &loss, sizeof loss);
             }
-            rows_free(device(), &first);
-            case_free(&c);
         }
 }

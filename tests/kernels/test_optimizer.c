@@ -10,12 +10,7 @@ typedef struct State {
     float *w, *m, *v;
 } State;
 static State state_new(int64_t count) {
-    return (State){random_floats(count, 1), ALLOC(float, count, "m"), ALLOC(float, count, "v")};
-}
-static void state_free(State *s) {
-    memory_free(s->w);
-    memory_free(s->m);
-    memory_free(s->v);
+    return (State){random_floats(count, 1), TEST_ARRAY(float, count), TEST_ARRAY(float, count)};
 }
 
 static AdamStep adam_step(int t, bool decoupled) {
@@ -114,14 +109,8 @@ TEST(steps_are_pytorchs) {
                         assert_memory_equal(s.m, first.m, (size_t)count * 4);
                         assert_memory_equal(s.v, first.v, (size_t)count * 4);
                     }
-                    state_free(&s);
                 }
                 matches(&first, start, (enum Kind)kind, g, with_decay ? decay : NULL, count);
-                state_free(&first);
-                for (int t = 0; t < STEPS; t++)
-                    memory_free(g[t]);
-                memory_free(decay);
-                memory_free(start);
             }
 }
 
@@ -152,14 +141,11 @@ TEST(many_steps_of_adamw_are_pytorchs) {
         truth[i] = (float)w;
     }
     assert_close(s.w, truth, COUNT, 1e-6);
-    state_free(&s);
-    memory_free(start);
-    memory_free(g);
 }
 
 TEST(squares_are_summed) {
     for (int n = 0; n < COUNTS; n++) {
-        CLEARED(memory_drop) float *x = random_floats(counts[n] + 1, 5);
+        float *x = random_floats(counts[n] + 1, 5);
         long double truth = 0;
         for (int64_t i = 0; i < counts[n]; i++)
             truth += (long double)x[i] * (long double)x[i];
@@ -194,7 +180,6 @@ TEST(distances_are_summed) {
             assert_near(two[0], (double)moved, 1e-13 * (double)moved); // 1e5 roundings of 1e-16
             assert_near(two[1], (double)size, 1e-13 * (double)size);
         }
-        memory_free(a), memory_free(b);
     }
 }
 
@@ -208,8 +193,8 @@ TEST(huge_gradients_do_not_overflow_their_sum) {
 
 TEST(a_flat_array_is_scaled) {
     int64_t many = (1 << 20) + 77; // beyond what one thread does
-    float *start = random_floats(many, 6), *x = ALLOC(float, many, "x"),
-          *y = ALLOC(float, many, "y");
+    float *start = random_floats(many, 6), *x = TEST_ARRAY(float, many),
+          *y = TEST_ARRAY(float, many);
     for (int64_t i = 0; i < many; i++)
         y[i] = start[i] * (i < many - 1 ? 0.3f : 1);
     for (Way way = {0}; way_next(&way);) {
@@ -217,5 +202,4 @@ TEST(a_flat_array_is_scaled) {
         cpu_scale(on_device(x), many - 1, 0.3f);
         assert_memory_equal(x, y, (size_t)many * sizeof *x);
     }
-    memory_free(start), memory_free(x), memory_free(y);
 }

@@ -100,18 +100,17 @@ typedef struct Case { // an operation's arguments and results
 static Case case_new(int64_t rows, int64_t columns, const int order[4], float keep) {
     Case c = {.rows = rows, .columns = columns};
     c.z = random_rows(rows, columns, 1), c.dh = random_rows(rows, columns, 2);
-    c.h = rows_alloc(device(), rows, columns, "h"),
-    c.dz = rows_alloc(device(), rows, columns, "dz");
+    c.h = test_rows(rows, columns), c.dz = test_rows(rows, columns);
     c.gamma = random_floats(columns, 3), c.beta = random_floats(columns, 4);
-    c.dgamma = ALLOC(float, columns, "dgamma"), c.dbeta = ALLOC(float, columns, "dbeta");
-    c.scratch = ALLOC(float, cpu_post_scratch(rows, columns), "scratch");
-    c.gid = ALLOC(int64_t, rows, "gid");
+    c.dgamma = TEST_ARRAY(float, columns), c.dbeta = TEST_ARRAY(float, columns);
+    c.scratch = TEST_ARRAY(float, cpu_post_scratch(rows, columns));
+    c.gid = TEST_ARRAY(int64_t, rows);
     for (int64_t r = 0; r < rows; r++)
         c.gid[r] = r % 2 == 0 ? 17 * r + 3 : ((int64_t)1 << 40) + r; // both words of a row id
-    c.saved.mean = on_device(ALLOC(float, rows, "mean"));
-    c.saved.inverse = on_device(ALLOC(float, rows, "inverse"));
-    c.saved.kept = on_device(ALLOC(uint8_t, rows * c.z.stride / 8, "kept"));
-    c.saved.positive = on_device(ALLOC(uint8_t, rows * c.z.stride / 8, "positive"));
+    c.saved.mean = on_device(TEST_ARRAY(float, rows));
+    c.saved.inverse = on_device(TEST_ARRAY(float, rows));
+    c.saved.kept = on_device(TEST_ARRAY(uint8_t, rows * c.z.stride / 8));
+    c.saved.positive = on_device(TEST_ARRAY(uint8_t, rows * c.z.stride / 8));
     c.post = (Post){.count = order[0], .keep = keep, .training = true};
     c.post.random = random_key(0x123456789abcdefu, RANDOM_DROPOUT, 5, 2, 1);
     c.post.random.kind.seven = columns % 2 == 1;
@@ -119,17 +118,6 @@ static Case case_new(int64_t rows, int64_t columns, const int order[4], float ke
     for (int i = 0; i < order[0]; i++)
         c.post.step[i] = (PostStep)order[i + 1];
     return c;
-}
-
-static void case_free(Case *c) {
-    Rows *const rows[] = {&c->z, &c->dh, &c->h, &c->dz};
-    for (int i = 0; i < 4; i++)
-        rows_free(device(), rows[i]);
-    void *const arrays[] = {c->gamma,      c->beta,          c->dgamma,     c->dbeta,
-                            c->scratch,    c->gid,           c->saved.mean, c->saved.inverse,
-                            c->saved.kept, c->saved.positive};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        memory_free(arrays[i]);
 }
 
 static void case_forward(Case *c) {
@@ -202,7 +190,6 @@ static void order_matches(const int order[4], int64_t columns, int64_t rows, boo
         close_row(c.dgamma, dgamma, columns, &c, "dgamma");
         close_row(c.dbeta, dbeta, columns, &c, "dbeta");
     }
-    case_free(&c);
 }
 
 // The sanitizers see every width modulo 16, and rows of several hundred columns in one order.
@@ -235,7 +222,6 @@ TEST(in_place_where_the_door_allows_it) {
         case_forward(&c);
         cpu_post_forward(c.z, (Range){0, c.rows}, c.z, &c.post, (PostSaved){0}, NULL, NULL);
         assert_true(rows_equal(c.h, c.z));
-        case_free(&c);
     }
 }
 
@@ -259,8 +245,6 @@ static void same_everywhere(const int order[4], int64_t rows, int64_t columns) {
         assert_memory_equal(now->saved.kept, first.saved.kept, bits);
         assert_memory_equal(now->saved.positive, first.saved.positive, bits);
     }
-    case_free(&first);
-    case_free(&c);
 }
 
 TEST(bits_do_not_depend_on_threads_width_or_ranges) {
@@ -280,8 +264,7 @@ TEST(dropout_is_the_numbers_of_random_h) {
         for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
             for (Way way = {0}; way_next(&way);) {
                 RandomKey key = random_key(~0u - 1, RANDOM_DROPOUT, 9, 3, 0);
-                Rows x = random_rows(5, widths[w], 1),
-                     out = rows_alloc(device(), 5, widths[w], "out");
+                Rows x = random_rows(5, widths[w], 1), out = test_rows(5, widths[w]);
                 int64_t gid[5] = {0, 1, 0xffffffffu, (int64_t)1 << 32, ((int64_t)1 << 48) - 1};
                 cpu_dropout(out, (Range){0, 5}, x, keeps[k], key, on_device(gid), NULL);
                 for (int64_t r = 0; r < 5; r++)
@@ -294,15 +277,13 @@ TEST(dropout_is_the_numbers_of_random_h) {
                 cpu_dropout(x, (Range){0, 5}, x, keeps[k], key, on_device(gid),
                             NULL); // in place
                 assert_true(rows_equal(x, out));
-                rows_free(device(), &x);
-                rows_free(device(), &out);
             }
 }
 
 TEST(dropout_keeps_the_right_share) {
     enum { ROWS = 64, COLUMNS = 8415 };
     static const float keeps[] = {0.1f, 0.5f, 0.8f};
-    Rows x = rows_alloc(device(), ROWS, COLUMNS, "x");
+    Rows x = test_rows(ROWS, COLUMNS);
     int64_t gid[ROWS];
     for (int64_t r = 0; r < ROWS; r++)
         gid[r] = r;
@@ -316,7 +297,6 @@ TEST(dropout_keeps_the_right_share) {
             kept += floats(x)[i] != 0;
         assert_true(fabs(kept - n * keep) < 6 * sqrt(n * keep * (1 - keep))); // six sigma
     }
-    rows_free(device(), &x);
 }
 
 TEST(keep_of_one_is_no_dropout) {
@@ -327,7 +307,6 @@ TEST(keep_of_one_is_no_dropout) {
     assert_true(rows_equal(c.dz, c.dh));
     cpu_dropout(c.dz, (Range){0, 20}, c.z, 1.0f, c.post.random, on_device(c.gid), NULL);
     assert_true(rows_equal(c.dz, c.z));
-    case_free(&c);
 }
 
 TEST(a_nan_is_not_hidden) {
@@ -336,7 +315,6 @@ TEST(a_nan_is_not_hidden) {
         floats(c.z)[c.z.stride + 18] = NAN;
         case_forward(&c);
         assert_true(isnan(floats(c.h)[c.z.stride + 18]));
-        case_free(&c);
     }
 }
 
@@ -348,7 +326,7 @@ TEST(columns_are_summed) {
         int64_t rows = sizes[s][0], columns = sizes[s][1];
         Rows g = random_rows(rows, columns, 3);
         float sum[80], first[80];
-        float *scratch = ALLOC(float, cpu_column_sums_scratch(rows, columns), "scratch");
+        float *scratch = TEST_ARRAY(float, cpu_column_sums_scratch(rows, columns));
         for (Way way = {0}; way_next(&way);) {
             cpu_column_sums(on_device(sum), g, on_device(scratch));
             if (way_is_first(&way))
@@ -363,7 +341,5 @@ TEST(columns_are_summed) {
             }
             assert_true(fabs((double)sum[c] - truth) <= 1e-6 * size); // 17000 roundings of 6e-8
         }
-        memory_free(scratch);
-        rows_free(device(), &g);
     }
 }

@@ -7,7 +7,7 @@
 static RandomKey inputs(int which) { return random_key(9, RANDOM_FEATURES, (uint32_t)which, 0, 0); }
 
 static Rows tried_rows(int64_t count, int64_t columns, int which) {
-    Rows rows = rows_alloc(device(), count, columns, "rows of a test");
+    Rows rows = test_rows(count, columns);
     for (int64_t r = 0; r < count; r++)
         for (int64_t c = 0; c < columns; c++)
             floats(rows)[r * rows.stride + c] = truth_input(inputs(which), r, c);
@@ -15,7 +15,7 @@ static Rows tried_rows(int64_t count, int64_t columns, int which) {
 }
 
 static float *tried_floats(int64_t rows, int64_t columns, int which) {
-    float *at = ALLOC(float, rows *columns, "numbers of a test");
+    float *at = TEST_ARRAY(float, rows *columns);
     for (int64_t i = 0; i < rows * columns; i++) // rows without infinities, or all sums had one
         at[i] = truth_input(inputs(which), i / columns * 8 + 3 * (i / columns % 2), i % columns);
     return at;
@@ -44,7 +44,7 @@ static void product_is_true(Rows out, Rows before, Rows a, const float *w, const
 }
 
 static void product_of(int64_t rows, int64_t depth, int64_t columns, bool add) {
-    Rows a = tried_rows(rows, depth, 1), out = rows_alloc(device(), rows, columns, "out");
+    Rows a = tried_rows(rows, depth, 1), out = test_rows(rows, columns);
     Rows before = tried_rows(rows, columns, 2);
     float *w = tried_floats(depth, columns, 3), *bias = random_floats(columns, 4);
     Range range = {rows / 5, rows - rows / 7};
@@ -57,17 +57,12 @@ static void product_of(int64_t rows, int64_t depth, int64_t columns, bool add) {
         assert_true(padding_is_zero(out));
         product_is_true(out, before, a, w, transposed ? NULL : bias, transposed, add, range);
     }
-    memory_free(w);
-    memory_free(bias);
-    rows_free(device(), &a);
-    rows_free(device(), &out);
-    rows_free(device(), &before);
 }
 
 static void gradient_of(int64_t rows, int64_t m, int64_t n) {
     Rows a = tried_rows(rows, m, 1), g = tried_rows(rows, n, 2);
-    float *dw = ALLOC(float, m *n, "dw");
-    float *scratch = ALLOC(float, cpu_dense_gradient_scratch(rows, m, n), "scratch");
+    float *dw = TEST_ARRAY(float, m *n);
+    float *scratch = TEST_ARRAY(float, cpu_dense_gradient_scratch(rows, m, n));
     int64_t parts = cpu_dense_gradient_scratch(rows, 1, 1);
     cpu_dense_gradient(on_device(dw), a, g, on_device(scratch), NULL);
     for (int64_t i = 0; i < m; i++)
@@ -83,10 +78,6 @@ static void gradient_of(int64_t rows, int64_t m, int64_t n) {
                 fail_msg("dw[%lld, %lld]: %a, by definition %a", (long long)i, (long long)j,
                          (double)dw[i * n + j], (double)truth);
         }
-    memory_free(dw);
-    memory_free(scratch);
-    rows_free(device(), &a);
-    rows_free(device(), &g);
 }
 
 TEST(every_width_has_the_bits_of_the_definition) {
@@ -125,8 +116,6 @@ TEST(every_kernel_has_the_bits_of_the_definition) {
                     truth_same(c[r * COLUMNS + j], truth_sum(0, false, floats(a) + r * a.stride, 1,
                                                              w + j, COLUMNS, DEPTH)));
     }
-    rows_free(device(), &a);
-    memory_free(w);
 }
 
 TEST(rounding_is_to_the_nearest) {

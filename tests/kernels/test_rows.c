@@ -213,13 +213,12 @@ static float number_of(int64_t i) {
 }
 
 static Try *try_new(RowsType type, int64_t columns) {
-    Try *t = ALLOC(Try, 1, "test");
-    Allocator allocator = {.backend = device(), .rows = type};
+    Try *t = TEST_ARRAY(Try, 1);
     static float wide[400 * 400];
-    float *host = ALLOC(float, ROWS *columns, "test");
+    float *host = TEST_ARRAY(float, ROWS *columns);
     Rows *rows[IN + 1] = {&t->in[0], &t->in[1], &t->in[2], &t->out};
     for (int i = 0; i < IN + 1; i++) {
-        *rows[i] = alloc_rows(&allocator, ROWS, columns, "test");
+        *rows[i] = test_rows_of(type, ROWS, columns);
         for (int64_t k = 0; k < ROWS * columns; k++)
             host[k] = number_of(k + 1000 * i);
         cpu_upload_rows(*rows[i], host);
@@ -228,10 +227,10 @@ static Try *try_new(RowsType type, int64_t columns) {
         wide[k] = number_of(3 * k) + 0.01f;
     t->small = wide + 100;
     t->wide = wide;
-    t->numbers = ALLOC(float, NUMBERS, "test");
-    t->scratch = ALLOC(float, 400 * 400 + 4000, "test");
-    t->csr = (Csr){.rows = ROWS, .offset = ALLOC(int64_t, ROWS + 1, "test")};
-    t->csr.column = ALLOC(int32_t, ROWS * 6, "test");
+    t->numbers = TEST_ARRAY(float, NUMBERS);
+    t->scratch = TEST_ARRAY(float, 400 * 400 + 4000);
+    t->csr = (Csr){.rows = ROWS, .offset = TEST_ARRAY(int64_t, ROWS + 1)};
+    t->csr.column = TEST_ARRAY(int32_t, ROWS * 6);
     for (int64_t r = 0; r < ROWS; r++) {
         int64_t edges = r == ALONE ? 0 : 6, first = t->csr.offset[r];
         t->gid[r] = 11 * r;
@@ -239,19 +238,7 @@ static Try *try_new(RowsType type, int64_t columns) {
         for (int e = 0; e < edges; e++)
             ((int32_t *)t->csr.column)[first + e] = (int32_t)(r / 9 + 12 * e);
     }
-    memory_free(host);
     return t;
-}
-
-static void try_free(Try *t) {
-    for (int i = 0; i < IN; i++)
-        rows_free(device(), &t->in[i]);
-    rows_free(device(), &t->out);
-    memory_free(t->numbers);
-    memory_free(t->scratch);
-    memory_free((void *)t->csr.offset);
-    memory_free((void *)t->csr.column);
-    memory_free(t);
 }
 
 // What an operation makes of rows of bf16 is what it makes of floats, rounded once.
@@ -279,8 +266,7 @@ TEST(bf16_is_what_floats_are_rounded_to) {
                 ops[i].op(t);
                 ops[i].op(of_floats);
                 compare(ops[i].name, t, of_floats);
-                try_free(t);
-                try_free(of_floats);
+                test_clear();
             }
     }
     assert_ok(backend_cpu.start(&(BackendStart){0}, &err));

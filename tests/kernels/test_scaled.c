@@ -35,10 +35,7 @@ static void check_sums(Rows a, Rows x, RowFactor p, RowFactor q) {
                 assert_true(floats(same)[k] == (inside ? sum : floats(a)[k]));
             }
         assert_true(padding_is_zero(out) && padding_is_zero(same));
-        rows_free(device(), &same);
-        rows_free(device(), &out);
     }
-    rows_free(device(), &before);
 }
 
 TEST(adds_what_it_says) {
@@ -54,9 +51,6 @@ TEST(adds_what_it_says) {
         RowFactor rest = {.plain = 1, .times = -1, .at = each.at, .each = true};
         check_sums(a, x, (RowFactor){.plain = 1}, of_all);
         check_sums(a, x, rest, of_each);
-        rows_free(device(), &each);
-        rows_free(device(), &x);
-        rows_free(device(), &a);
     }
 }
 
@@ -71,8 +65,6 @@ TEST(what_counts_nothing_is_not_read) {
     for (int64_t r = 0; r < x.count; r++)
         for (int64_t c = 0; c < x.columns; c++)
             assert_true(floats(out)[r * x.stride + c] == factor * floats(x)[r * x.stride + c]);
-    rows_free(device(), &out);
-    rows_free(device(), &x);
 }
 
 TEST(products_are_summed_in_double) {
@@ -98,7 +90,5 @@ TEST(products_are_summed_in_double) {
                 first = got;
             assert_memory_equal(&got, &first, sizeof got);
         }
-        rows_free(device(), &y);
-        rows_free(device(), &x);
     }
 }

@@ -39,7 +39,7 @@ static inline void ground_init_as(Ground *s, const char *const more[4]) {
     assert_ok(model_shape(&s->shape, &s->config, WIDTH, CLASSES, false, &err));
     model_patterns_init(&s->patterns, &s->shape, &s->graph.shard, &test_comm);
     for (int i = 0; i < 2; i++) {
-        s->parameters[i] = ALLOC(float, s->shape.parameter_count, "test");
+        s->parameters[i] = TEST_ARRAY(float, s->shape.parameter_count);
         model_initial(&s->shape, 5 + (uint64_t)i, s->parameters[i]);
     }
 }
@@ -47,8 +47,6 @@ static inline void ground_init_as(Ground *s, const char *const more[4]) {
 static inline void ground_init(Ground *s) { ground_init_as(s, (const char *const[4]){NULL}); }
 
 static inline void ground_clear(Ground *s) {
-    memory_free(s->parameters[1]);
-    memory_free(s->parameters[0]);
     model_patterns_clear(&s->patterns);
     test_graph_clear(&s->graph);
 }
@@ -109,8 +107,8 @@ static inline void flight_open(Flight *f, const Ground *s, CodecOptions options,
                             .schedule = assert_ok(schedule_find(schedule, &err)),
                             .sync = f->sync};
     f->model = assert_ok(model_new(&s->shape, &f->parts, &s->config, &err));
-    f->gradient = ALLOC(float, s->shape.parameter_count, "test");
-    f->logits = ALLOC(float, logit_count(f), "test");
+    f->gradient = TEST_ARRAY(float, s->shape.parameter_count);
+    f->logits = TEST_ARRAY(float, logit_count(f));
 }
 
 static inline void flight_init(Flight *f, const Ground *s, const char *codec, const char *schedule,
@@ -119,8 +117,6 @@ static inline void flight_init(Flight *f, const Ground *s, const char *codec, co
 }
 
 static inline void flight_clear(Flight *f) {
-    memory_free(f->logits);
-    memory_free(f->gradient);
     model_free(f->model);
     gradsync_free(f->sync);
 }
@@ -172,7 +168,7 @@ static inline void set_all_widths(const Flight *f, int bits) {
         const HaloPlan *p = channel_halo_plan(channel);
         int64_t sent = p->send_offset[p->size - 1],
                 most = sent > p->halo_count ? sent : p->halo_count;
-        CLEARED(memory_drop) uint8_t *all = ALLOC(uint8_t, most, "test");
+        uint8_t *all = TEST_ARRAY(uint8_t, most);
         memset(all, bits, (size_t)most);
         channel_set_widths(channel, all, all);
     }

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "../codec_values.h"
-#include "../device.h"
 #include "../oracle.h"
+#include "../rows.h"
 #include "../small_graph.h"
 #include "../support.h"
 #include "fringe/gradsync.h"
@@ -181,15 +181,10 @@ static void compare_windows(const Case *c, const ModelShape *shape, const float 
 }
 
 typedef struct Truth { // what the oracle says
-    float *p;          // of these parameters; owned
+    float *p;          // of these parameters
     double loss;
-    double *gradient; // owned
+    double *gradient;
 } Truth;
-
-static void truth_clear(Truth *truth) {
-    memory_free(truth->p);
-    memory_free(truth->gradient);
-}
 
 static void compare_loss(const Case *c, const char *what, double loss, const Truth *want,
                          double tolerance) {
@@ -214,7 +209,7 @@ static void compare_bf16(const Case *c, const ModelShape *shape, double loss, co
 // Every schedule gives the same bits, and nothing is taken inside an epoch.
 static void run_schedules(const Case *c, const TestGraph *w, const Config *config, const char *what,
                           const Truth *want) {
-    CLEARED(memory_drop) float *first = NULL;
+    float *first = NULL;
     double first_loss = 0;
     for (int i = 0; i < schedule_family.count; i++) {
         const Schedule *schedule = family_member(&schedule_family, i);
@@ -224,7 +219,7 @@ static void run_schedules(const Case *c, const TestGraph *w, const Config *confi
         CLEARED(unmake) Made made = {0};
         make(&made, c, w, config, name);
         int64_t count = made.shape.parameter_count;
-        CLEARED(memory_drop) float *g = ALLOC(float, count, "g");
+        float *g = TEST_ARRAY(float, count);
         distributed(&made, want->p, g);
         int64_t takes = memory_allocs();
         double loss = distributed(&made, want->p, g);
@@ -288,7 +283,7 @@ static void run_savings(const Case *c, const TestGraph *w, const Config *config,
         CLEARED(unmake) Made made = {0};
         snprintf(what, sizeof what, "savings %d", savings);
         make(&made, c, w, &saving, "overlap");
-        CLEARED(memory_drop) float *g = ALLOC(float, made.shape.parameter_count, "g");
+        float *g = TEST_ARRAY(float, made.shape.parameter_count);
         double loss = distributed(&made, want->p, g);
         compare(c, what, &made.shape, loss, g, want);
         if (which & LAYER0 && !made.shape.sparse) // those are sent as they were multiplied
@@ -299,15 +294,15 @@ static void run_savings(const Case *c, const TestGraph *w, const Config *config,
 // Of parameters in floats; returns the loss.
 static double ask_oracle(const OracleGraph *graph, const ModelShape *shape, const float *p,
                          bool training, double *gradient, double *logits) {
-    CLEARED(memory_drop) double *p64 = ALLOC(double, shape->state_count, "p64");
+    double *p64 = TEST_ARRAY(double, shape->state_count);
     for (int64_t k = 0; k < shape->state_count; k++)
         p64[k] = (double)p[k];
     return oracle_loss(graph, shape, p64, training, 11, 3, gradient, logits);
 }
 
 static Truth truth_of_graph(const OracleGraph *graph, const ModelShape *shape) {
-    Truth want = {.p = ALLOC(float, shape->state_count, "p"),
-                  .gradient = ALLOC(double, shape->parameter_count, "want")};
+    Truth want = {.p = TEST_ARRAY(float, shape->state_count),
+                  .gradient = TEST_ARRAY(double, shape->parameter_count)};
     some_parameters(shape, want.p);
     want.loss = ask_oracle(graph, shape, want.p, true, want.gradient, NULL);
     return want;
@@ -315,14 +310,14 @@ static Truth truth_of_graph(const OracleGraph *graph, const ModelShape *shape) {
 
 static Truth truth_of(const Case *c, const TestGraph *w, const Config *config) {
     ModelShape shape = case_shape(c, config, &w->dataset);
-    CLEARED(oracle_clear) OracleGraph graph = oracle_graph(&w->dataset);
+    OracleGraph graph = oracle_graph(&w->dataset);
     return truth_of_graph(&graph, &shape);
 }
 
 static void run_bf16_messages(const Case *c, const TestGraph *w, const Config *config) {
     if (test_comm.size == 1 || w->dataset.hyperedges > 0) // those: test_hyper_combinations.c
         return;
-    CLEARED(truth_clear) Truth want = truth_of(c, w, config);
+    Truth want = truth_of(c, w, config);
     Config coded = with_savings(*config, ALL_SAVINGS, "min");
     snprintf(coded.quantization.codec, CONFIG_WORD, "bf16");
     run_schedules(c, w, &coded, "bf16", &want);
@@ -338,12 +333,12 @@ static void use_precision(const char *precision) {
 static void run_bf16_rows(const Case *c, const TestGraph *w, const Config *config) {
     double times = strcmp(c->layer, "gin") == 0 ? 4 : 1;
     CLEARED(unmake) Made made = {0};
-    CLEARED(truth_clear) Truth want = truth_of(c, w, config);
+    Truth want = truth_of(c, w, config);
     Config rows = with_savings(*config, ALL_SAVINGS, "min");
     use_precision("bf16");
     snprintf(rows.run.precision, CONFIG_WORD, "bf16");
     make(&made, c, w, &rows, "overlap");
-    CLEARED(memory_drop) float *g = ALLOC(float, made.shape.parameter_count, "g");
+    float *g = TEST_ARRAY(float, made.shape.parameter_count);
     compare_loss(c, "rows of bf16", distributed(&made, want.p, g), &want, 1e-2);
     compare_range(c, "all parameters", g, want.gradient, 0, made.shape.parameter_count,
                   2e-2 * times);
@@ -381,7 +376,7 @@ static inline void run_case(const Case *c, int hidden) {
     Config config = case_config(c);
     config.model.hidden = (ConfigInts){1, {hidden}};
     Config saving = with_savings(config, ALL_SAVINGS, "min");
-    CLEARED(truth_clear) Truth want = truth_of(c, &w, &config);
+    Truth want = truth_of(c, &w, &config);
     if (UNDER_SANITIZERS(turn % 2 == 0, true))
         run_schedules(c, &w, &config, "as published", &want);
     if (UNDER_SANITIZERS(turn % 2 == 1, true))
@@ -404,14 +399,13 @@ static inline void compare_differences(const Case *cases, int count) {
         test_graph_init(&w, kind, 5, &test_comm);
         Config config = case_config(&cases[i]);
         ModelShape shape = case_shape(&cases[i], &config, &w.dataset);
-        CLEARED(memory_drop) float *p = ALLOC(float, shape.state_count, "p");
-        CLEARED(memory_drop)
-        double *q = ALLOC(double, shape.state_count, "q"),
-               *g = ALLOC(double, shape.parameter_count, "g");
+        float *p = TEST_ARRAY(float, shape.state_count);
+        double *q = TEST_ARRAY(double, shape.state_count),
+               *g = TEST_ARRAY(double, shape.parameter_count);
         some_parameters(&shape, p);
         for (int64_t k = 0; k < shape.state_count; k++)
             q[k] = (double)p[k];
-        CLEARED(oracle_clear) OracleGraph graph = oracle_graph(&w.dataset);
+        OracleGraph graph = oracle_graph(&w.dataset);
         oracle_loss(&graph, &shape, q, true, 11, 3, g, NULL);
         for (int64_t k = 0; k < shape.parameter_count; k += 7) {
             double at = q[k], h = 1e-6;
@@ -450,15 +444,14 @@ static inline void compare_case_inference(const Case *c, bool saves) {
     CLEARED(unmake) Made made = {0};
     make(&made, c, &w, &config, "overlap");
     int64_t k = w.dataset.classes;
-    CLEARED(memory_drop)
-    float *p = ALLOC(float, shape.state_count, "p"), *g = ALLOC(float, shape.parameter_count, "g");
-    CLEARED(memory_drop) double *want = ALLOC(double, w.dataset.nodes *k, "z");
+    float *p = TEST_ARRAY(float, shape.state_count), *g = TEST_ARRAY(float, shape.parameter_count);
+    double *want = TEST_ARRAY(double, w.dataset.nodes *k);
     some_parameters(&shape, p);
     distributed(&made, p, g); // what training leaves behind is no input, but statistics
     from_device(p, made.p, parameter_bytes(&made));
-    CLEARED(oracle_clear) OracleGraph graph = oracle_graph(&w.dataset);
+    OracleGraph graph = oracle_graph(&w.dataset);
     ask_oracle(&graph, &shape, p, false, NULL, want);
-    CLEARED(memory_drop) float *z = host_rows(model_infer(made.model, made.p));
+    float *z = host_rows(model_infer(made.model, made.p));
     for (int64_t r = 0; r < w.shard.set[NODES].own; r++)
         compare_logits(c, w.shard.set[NODES].gid[r], z + r * k,
                        want + w.shard.set[NODES].gid[r] * k, k);

@@ -71,8 +71,7 @@ static inline void assert_evaluation_is_exact(CodecOptions options) {
     flight_init(&exact, &ground, "fp32", "overlap", NULL);
     assert_ptr_equal(coded.model->layer[1].infer.channel, channel_of(&coded, 1));
     size_t bytes = (size_t)logit_count(&coded) * sizeof(float);
-    CLEARED(memory_drop)
-    float *want = memory_alloc(bytes, "test"), *got = memory_alloc(bytes, "test");
+    float *want = test_memory(bytes), *got = test_memory(bytes);
     for (int epoch = 0; epoch < 3; epoch++) {
         fly(&coded);
         uint64_t before = hash_of_all(&coded);

@@ -27,12 +27,11 @@ static inline void scene_make(Scene *s, TestGraphKind graph, const char *layer,
     assert_ok(
         model_shape(&s->shape, &s->config, graph.features, graph.classes, graph.multilabel, &err));
     model_patterns_init(&s->patterns, &s->shape, &s->graph.shard, &test_comm);
-    s->parameters = ALLOC(float, s->shape.parameter_count, "test");
+    s->parameters = TEST_ARRAY(float, s->shape.parameter_count);
     model_initial(&s->shape, 5, s->parameters);
 }
 
 static inline void scene_clear(Scene *s) {
-    memory_free(s->parameters);
     model_patterns_clear(&s->patterns);
     test_graph_clear(&s->graph);
 }

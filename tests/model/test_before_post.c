@@ -60,11 +60,6 @@ typedef struct Seen {
     size_t bytes; // of one
 } Seen;
 
-static void seen_clear(Seen *seen) {
-    for (int e = 0; e < EPOCHS; e++)
-        memory_free(seen->gradient[e]);
-}
-
 static Config config_before(const Case *c, const char *before, int turn) {
     Config config = case_config(c);
     snprintf(config.quantization.before, CONFIG_WORD, "%s", before);
@@ -79,16 +74,15 @@ static Seen tell(const Case *c, const TestGraph *w, const Config *config, const 
     CLEARED(unmake) Made made = {0};
     make(&made, c, w, config, schedule);
     seen.bytes = parameter_bytes(&made);
-    float *p = ALLOC(float, made.shape.parameter_count, "p");
+    float *p = TEST_ARRAY(float, made.shape.parameter_count);
     some_parameters(&made.shape, p);
     to_device(made.p, p, seen.bytes);
     for (uint32_t e = 0; e < EPOCHS; e++) {
-        seen.gradient[e] = ALLOC(float, made.shape.parameter_count, "gradient");
+        seen.gradient[e] = TEST_ARRAY(float, made.shape.parameter_count);
         seen.loss[e] = model_loss_and_gradient(made.model, made.p, made.gradient, 11, 3 + e);
         gradsync_finish(made.sync, made.gradient);
         from_device(seen.gradient[e], made.gradient, seen.bytes);
     }
-    memory_free(p);
     return seen;
 }
 
@@ -107,7 +101,6 @@ static void compare_orders(Case c, int first, int step) {
         const char *schedule = i % 3 == 2 ? "central" : i % 3 == 1 ? "overlap" : "blocking";
         c.post = orders[i];
         Config before = config_before(&c, "conv", i), after = config_before(&c, "post", i);
-        CLEARED(seen_clear)
         Seen post = tell(&c, &w, &after, "blocking"), conv = tell(&c, &w, &before, schedule);
         assert_same(&c, &post, &conv, schedule);
     }
@@ -139,13 +132,11 @@ TEST(rows_that_are_kept_meet_every_epochs_mask) {
         c.post = orders[i];
         c.layers = 2;
         Config before = config_before(&c, "conv", i), after = config_before(&c, "post", i);
-        CLEARED(seen_clear)
         Seen post = tell(&c, &w, &after, "blocking"), conv = tell(&c, &w, &before, "kept");
         Seen left_out = tell(&c, &w, &before, "skip"); // the weights, and so the rows, stay
         assert_same(&c, &post, &conv, "kept");
         assert_same(&c, &post, &left_out, "skip");
         assert_int_equal(post.loss[0] == post.loss[1], strstr(c.post, "dropout") == NULL);
-        seen_clear(&left_out);
     }
 }
 
@@ -160,8 +151,6 @@ TEST(kept_features_are_rounded_as_their_owner_rounds_them) {
     snprintf(sent.lossless.input_features, CONFIG_WORD, "exchange");
     Seen once = tell(&c, &w, &kept, "overlap"), each = tell(&c, &w, &sent, "overlap");
     assert_same(&c, &each, &once, "overlap");
-    seen_clear(&each);
-    seen_clear(&once);
     use_precision("fp32");
 }
 

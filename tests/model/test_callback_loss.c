@@ -61,7 +61,7 @@ static Truth callback_truth(const TestGraph *w, const ModelShape *shape) {
     static double wanted[NODES_MOST * COLUMNS];
     for (int64_t i = 0; i < NODES_MOST * COLUMNS; i++)
         wanted[i] = wanted_at(i / COLUMNS, i % COLUMNS);
-    CLEARED(oracle_clear) OracleGraph graph = oracle_graph(&w->dataset);
+    OracleGraph graph = oracle_graph(&w->dataset);
     graph.wanted = wanted;
     return truth_of_graph(&graph, shape);
 }
@@ -76,7 +76,7 @@ TEST(gradients_equal_the_oracle) {
         state = (Squares){.shard = &w.shard};
         Config config = case_config(c), saving = with_savings(config, ALL_SAVINGS, "min");
         ModelShape shape = case_shape(c, &config, &w.dataset);
-        CLEARED(truth_clear) Truth want = callback_truth(&w, &shape);
+        Truth want = callback_truth(&w, &shape);
         run_schedules(c, &w, &config, "as published", &want);
         run_schedules(c, &w, &saving, "all savings", &want);
         run_savings(c, &w, &config, &want);
@@ -95,14 +95,13 @@ TEST(it_has_no_scores) {
     state = (Squares){.shard = &w.shard};
     Config config = case_config(&cases[0]);
     make(&made, &cases[0], &w, &config, "blocking");
-    float *p = ALLOC(float, made.shape.parameter_count, "p");
+    float *p = TEST_ARRAY(float, made.shape.parameter_count);
     some_parameters(&made.shape, p);
     to_device(made.p, p, parameter_bytes(&made));
     model_metrics(made.model, model_infer(made.model, made.p), metrics);
     for (int split = 0; split < 4; split++)
         assert_int_equal(metrics[split].rows, 0);
     assert_int_equal(state.calls, 0);
-    memory_free(p);
     unmake(&made);
     test_graph_clear(&w);
     case_loss = NULL;

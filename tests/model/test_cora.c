@@ -43,11 +43,10 @@ static void variant_init(Variant *variant, const char *mode, const char *layer) 
         gradsync_new(&test_comm, device(), &(GradForm){.count = variant->shape.parameter_count});
     parts.sync = variant->sync;
     variant->model = assert_ok(model_new(&variant->shape, &parts, &variant->config, &err));
-    variant->gradient = ALLOC(float, variant->shape.parameter_count, "test");
+    variant->gradient = TEST_ARRAY(float, variant->shape.parameter_count);
 }
 
 static void variant_clear(Variant *variant) {
-    memory_free(variant->gradient);
     model_free(variant->model);
     gradsync_free(variant->sync);
     model_patterns_clear(&variant->patterns);
@@ -77,7 +76,7 @@ static void follow(const char *layer) {
     variant_init(&plain, "vanilla", layer);
     variant_init(&saving, "overlap", layer);
     int64_t count = plain.shape.parameter_count;
-    CLEARED(memory_drop) float *p = ALLOC(float, count, "test");
+    float *p = TEST_ARRAY(float, count);
     model_initial(&plain.shape, 5, p);
     for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
         double loss = variant_epoch(&plain, p, epoch);

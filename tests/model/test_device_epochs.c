@@ -60,11 +60,10 @@ static void placed_init(Placed *placed, const Scene *s, const Kind *kind, const 
     placed->model = assert_ok(model_new(&s->shape, &parts, &s->config, &err));
     placed->parameters = b->alloc(bytes_of(s), "test");
     placed->gradient = b->alloc(bytes_of(s), "test");
-    placed->pinned = ALLOC(float, s->shape.parameter_count, "test");
+    placed->pinned = TEST_ARRAY(float, s->shape.parameter_count);
 }
 
 static void placed_clear(Placed *placed) {
-    memory_free(placed->pinned);
     placed->b->free(placed->gradient);
     placed->b->free(placed->parameters);
     model_free(placed->model);
@@ -112,7 +111,7 @@ static void repeat_epoch(const Backend *b, const Kind *kind) {
     scene_init(&s, kind);
     placed_init(&device, &s, kind, b);
     run_epoch(&device, &s, 7);
-    CLEARED(memory_drop) float *gradient = ALLOC(float, s.shape.parameter_count, "test");
+    float *gradient = TEST_ARRAY(float, s.shape.parameter_count);
     memcpy(gradient, device.pinned, bytes_of(&s));
     double loss = device.loss;
     for (int i = 0; i < test_turns(3, 20); i++) {

@@ -44,12 +44,6 @@ static double whole_loss(const Made *made, const Comm *comm, const float *p, flo
     return loss;
 }
 
-static void said_clear(Said *said) {
-    memory_free(said->logits);
-    memory_free(said->gradient);
-    memory_free(said->p);
-}
-
 // ---- the gradient is that of the loss
 
 // A direction of length 1: that of one parameter's gradient, or past the last one random numbers.
@@ -72,12 +66,10 @@ static double direction(float *along, const Said *said, int which) {
 }
 
 static double loss_at(const Made *made, const Said *said, const float *along, double step) {
-    float *p = ALLOC(float, said->parameters, "p"), *g = ALLOC(float, said->parameters, "g");
+    float *p = TEST_ARRAY(float, said->parameters), *g = TEST_ARRAY(float, said->parameters);
     for (int64_t k = 0; k < said->parameters; k++)
         p[k] = said->p[k] + (float)(step * (double)along[k]);
     double loss = whole_loss(made, &test_comm, p, g);
-    memory_free(g);
-    memory_free(p);
     return loss;
 }
 
@@ -85,7 +77,7 @@ static double loss_at(const Made *made, const Said *said, const float *along, do
 // kinks of the activation lie between.
 static void assert_slopes(const Case *c, const Made *made, const Said *said) {
     enum { H = 500, RANDOM = 3 }; // one step is 1 / H
-    CLEARED(memory_drop) float *along = ALLOC(float, said->parameters, "direction");
+    float *along = TEST_ARRAY(float, said->parameters);
     double length = 0;
     for (int64_t k = 0; k < said->parameters; k++)
         length += pow((double)said->gradient[k], 2);
@@ -111,9 +103,9 @@ static void say(Said *said, const Made *made, const TestGraph *w) {
                    .nodes = w->dataset.nodes,
                    .classes = w->dataset.classes,
                    .shape = made->shape};
-    said->p = ALLOC(float, said->parameters, "p");
-    said->gradient = ALLOC(float, said->parameters, "g");
-    said->logits = ALLOC(float, said->nodes * said->classes, "logits");
+    said->p = TEST_ARRAY(float, said->parameters);
+    said->gradient = TEST_ARRAY(float, said->parameters);
+    said->logits = TEST_ARRAY(float, said->nodes * said->classes);
     some_parameters(&made->shape, said->p);
     said->loss = whole_loss(made, w->comm, said->p, said->gradient);
     Rows z = model_infer(made->model, on_device(said->p));
@@ -144,7 +136,7 @@ static void try_case(const Case *c) {
     CLEARED(test_graph_clear) TestGraph here = {0}, whole = {0};
     Comm one;
     CLEARED(unmake) Made made = {0}, lone = {0};
-    CLEARED(said_clear) Said got = {0}, alone = {0};
+    Said got = {0}, alone = {0};
     comm_self(&one);
     Config config = case_config(c);
     test_graph_init(&here, c->graph, 42, &test_comm);

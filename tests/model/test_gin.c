@@ -38,8 +38,8 @@ TEST(a_fixed_epsilon_has_no_gradient) {
     Config config = case_config(c);
     CLEARED(unmake) Made made = {0};
     make(&made, c, &w, &config, "overlap");
-    CLEARED(memory_drop) float *g = ALLOC(float, made.shape.parameter_count, "g");
-    CLEARED(truth_clear) Truth want = truth_of(c, &w, &config);
+    float *g = TEST_ARRAY(float, made.shape.parameter_count);
+    Truth want = truth_of(c, &w, &config);
     distributed(&made, want.p, g);
     int epsilons = 0;
     for (int i = 0; i < made.shape.parameter_spans; i++)
@@ -63,7 +63,7 @@ TEST(no_two_matrices_start_alike) {
         config.model.hidden = (ConfigInts){1, {8}};
         ModelShape shape;
         assert_ok(model_shape(&shape, &config, 8, 8, false, &err));
-        CLEARED(memory_drop) float *p = ALLOC(float, shape.parameter_count, "p");
+        float *p = TEST_ARRAY(float, shape.parameter_count);
         model_initial(&shape, 7, p);
         for (int i = 0; i < shape.parameter_spans; i++) {
             const Parameter *a = &shape.parameter[i];

@@ -112,10 +112,10 @@ static void compare_combination(const Combination *all, const ModelShape *shape,
 static void try_combination(const Combination *all, const TestGraph *w) {
     static const char *const schedules[] = {"blocking", "overlap", "central"};
     Config config = config_of(all), plain = plain_config(all);
-    CLEARED(truth_clear) Truth want = truth_of(&all->c, w, &plain);
+    Truth want = truth_of(&all->c, w, &plain);
     CLEARED(unmake) Made made = {0};
     make(&made, &all->c, w, &config, schedules[all->value[SCHEDULE]]);
-    CLEARED(memory_drop) float *g = ALLOC(float, made.shape.parameter_count, "g");
+    float *g = TEST_ARRAY(float, made.shape.parameter_count);
     double loss = distributed(&made, want.p, g);
     compare_combination(all, &made.shape, loss, g, &want);
 }

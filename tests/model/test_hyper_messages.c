@@ -17,17 +17,12 @@ static Homes homes_of(const TestGraph *w) {
     Homes homes;
     for (int set = 0; set < SHARD_SETS; set++) {
         const RowSet *rows = &w->shard.set[set];
-        homes.of[set] = ALLOC(int64_t, rows->total, "homes");
+        homes.of[set] = TEST_ARRAY(int64_t, rows->total);
         for (int64_t i = 0; i < rows->own; i++)
             homes.of[set][rows->gid[i]] = w->comm->rank;
         comm_sum_int64(w->comm, homes.of[set], (int)rows->total);
     }
     return homes;
-}
-
-static void homes_clear(Homes *homes) {
-    for (int set = 0; set < SHARD_SETS; set++)
-        memory_free(homes->of[set]);
 }
 
 // Ranks other than the home of v that own a hyperedge with v in that role, over all v.
@@ -67,7 +62,7 @@ static void check_rows(TestGraphKind kind) {
     CLEARED(test_graph_clear) TestGraph w = {0};
     int64_t replicas[2][2], fewest[2][2], sources[2][2], targets[2][2];
     test_graph_init(&w, kind, 42, &test_comm);
-    CLEARED(homes_clear) Homes homes = homes_of(&w);
+    Homes homes = homes_of(&w);
     int64_t read = count_replicas(&w, &homes, PIN_SOURCE);
     int64_t served = count_replicas(&w, &homes, PIN_TARGET);
     count_rows(&w, "replicas", replicas);
@@ -109,7 +104,7 @@ typedef struct Noisy {
 static void set_bits(const Channel *channel, int bits) {
     const HaloPlan *p = channel_halo_plan(channel);
     int64_t sent = p->send_offset[p->size - 1], most = sent > p->halo_count ? sent : p->halo_count;
-    CLEARED(memory_drop) uint8_t *width = ALLOC(uint8_t, most, "test");
+    uint8_t *width = TEST_ARRAY(uint8_t, most);
     memset(width, bits, (size_t)most);
     channel_set_widths((Channel *)(uintptr_t)channel, width, width);
 }
@@ -143,22 +138,16 @@ static void noisy_init(Noisy *n, int stage, int bits) {
     for (int s = 0; s < 2; s++)
         n->stage[s] = oracle_hyper_stage(&n->graph, "hyper-sym", s);
     double *m = oracle_hyper_operator(&n->graph, "hyper-sym");
-    n->exact = ALLOC(double, (int64_t)n->graph.n *COLUMNS, "test");
+    n->exact = TEST_ARRAY(double, (int64_t)n->graph.n *COLUMNS);
     for (int64_t v = 0; v < n->graph.n; v++)
         for (int64_t u = 0; u < n->graph.n; u++)
             for (int64_t c = 0; c < COLUMNS; c++)
                 n->exact[v * COLUMNS + c] +=
                     m[v * n->graph.n + u] * (double)n->graph.x[u * COLUMNS + c];
-    free(m);
 }
 
 static void noisy_clear(Noisy *n) {
-    memory_free(n->exact);
-    free(n->stage[0]);
-    free(n->stage[1]);
-    oracle_clear(&n->graph);
     unmake(&n->made);
-    homes_clear(&n->homes);
     test_graph_clear(&n->w);
 }
 
@@ -245,7 +234,6 @@ static void draw_once(const Noisy *n, Draws *draws, uint32_t epoch) {
             for (int k = 0; k < LOOKS; k++)
                 sum[k] += off * sign_of(k, own->gid[i], c);
         }
-    memory_free(a);
     comm_sum_double(&test_comm, &square, 1);
     comm_sum_double(&test_comm, sum, LOOKS);
     draws->square += square;

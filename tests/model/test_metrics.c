@@ -1,7 +1,7 @@
 // ranks: 1 3
 // If this failed, a loss, an accuracy, an F1 or an area under a curve would not be that of its
 // definition, or of another split: whatever is printed, compared or selected by it would be wrong.
-#include "../device.h"
+#include "../rows.h"
 #include "../scores.h"
 #include "../small_graph.h"
 #include "../support.h"
@@ -72,7 +72,7 @@ static void make_with(Made *made, TestGraphKind kind, float (*logit)(int64_t, in
                         .options = {.codec = assert_ok(codec_find("fp32", &err)), .chunk = 65280},
                         .schedule = assert_ok(schedule_find("blocking", &err))};
     made->model = assert_ok(model_new(&made->shape, &parts, &config, &err));
-    made->logits = rows_alloc(device(), shard->set[NODES].own, kind.classes, "test");
+    made->logits = test_rows(shard->set[NODES].own, kind.classes);
     for (int64_t r = 0; r < shard->set[NODES].own; r++)
         for (int64_t c = 0; c < kind.classes; c++)
             floats(made->logits)[r * made->logits.stride + c] = logit(shard->set[NODES].gid[r], c);
@@ -85,7 +85,6 @@ static void make(Made *made, TestGraphKind kind) {
 }
 
 static void unmake(Made *made) {
-    rows_free(device(), &made->logits);
     model_free(made->model);
     model_patterns_clear(&made->patterns);
     test_graph_clear(&made->graph);

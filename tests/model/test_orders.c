@@ -37,9 +37,8 @@ static void run_model(const Config *config, const TestGraph *w) {
     noting.post_backward = noting_backward;
     CLEARED(unmake) Made made = {0};
     make_on(&made, &noting, &(Case){0}, w, config, "overlap");
-    CLEARED(memory_drop)
-    float *p = ALLOC(float, made.shape.state_count, "p"),
-          *g = ALLOC(float, made.shape.parameter_count, "g");
+    float *p = TEST_ARRAY(float, made.shape.state_count),
+          *g = TEST_ARRAY(float, made.shape.parameter_count);
     model_initial(&made.shape, 7, p);
     distributed(&made, p, g);
     model_infer(made.model, made.p);

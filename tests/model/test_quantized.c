@@ -3,7 +3,7 @@
 // biased where they must not be (ALGORITHMS A.4, A12), or would depend on the schedule; or
 // evaluation would not be exact.
 #include "../codec_values.h"
-#include "../device.h"
+#include "../rows.h"
 #include "../small_graph.h"
 #include "../support.h"
 #include "fringe/gradsync.h"
@@ -50,7 +50,7 @@ static void small_init(Small *s, TestGraphKind kind, const char *layer, const ch
     assert_ok(model_shape(&s->shape, &s->config, kind.features, kind.classes, false, &err));
     model_patterns_init(&s->patterns, &s->shape, &s->graph.shard, &test_comm);
     s->sync = gradsync_new(&test_comm, device(), &(GradForm){.count = s->shape.parameter_count});
-    s->p = ALLOC(float, s->shape.parameter_count, "test");
+    s->p = TEST_ARRAY(float, s->shape.parameter_count);
     model_initial(&s->shape, 7, s->p);
     s->device_p = device()->alloc(parameter_bytes(s), "test");
     s->gradient = device()->alloc(parameter_bytes(s), "test");
@@ -60,7 +60,6 @@ static void small_init(Small *s, TestGraphKind kind, const char *layer, const ch
 static void small_clear(Small *s) {
     device()->free(s->gradient);
     device()->free(s->device_p);
-    memory_free(s->p);
     gradsync_free(s->sync);
     model_patterns_clear(&s->patterns);
     test_graph_clear(&s->graph);
@@ -105,8 +104,8 @@ static int of_all_kinds(int64_t gid, int reader, int setting) {
 // By global id and reader, so both ends say the same without asking.
 static void set_widths(Channel *channel, WidthOf *width, int setting) {
     const HaloPlan *p = channel_halo_plan(channel);
-    CLEARED(memory_drop) uint8_t *sent = ALLOC(uint8_t, p->send_offset[p->size - 1], "test");
-    CLEARED(memory_drop) uint8_t *received = ALLOC(uint8_t, p->halo_count, "test");
+    uint8_t *sent = TEST_ARRAY(uint8_t, p->send_offset[p->size - 1]);
+    uint8_t *received = TEST_ARRAY(uint8_t, p->halo_count);
     for (int g = 0; g + 1 < p->size; g++)
         for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
             sent[k] = (uint8_t)width(p->source_id[p->send_row[k]], ring_reader(p->rank, g, p->size),
@@ -148,8 +147,8 @@ static double z_bound(int64_t elements) { return sqrt(2 * log(2 * (double)elemen
 static Experiment experiment(const Small *s, Model *model, const float *exact, int forward_bits,
                              int backward_bits, int repeats) {
     int64_t n = s->shape.parameter_count;
-    float *g = ALLOC(float, n, "test");
-    double *sum = ALLOC(double, n, "test"), *square = ALLOC(double, n, "test");
+    float *g = TEST_ARRAY(float, n);
+    double *sum = TEST_ARRAY(double, n), *square = TEST_ARRAY(double, n);
     set_direction(model, FORWARD, forward_bits);
     set_direction(model, BACKWARD, backward_bits);
     for (int epoch = 1; epoch <= repeats; epoch++) {
@@ -178,9 +177,6 @@ static Experiment experiment(const Small *s, Model *model, const float *exact, i
     }
     e.noise = sqrt(variance / norm);
     e.bias = sqrt(fmax(off, 0) / norm);
-    memory_free(square);
-    memory_free(sum);
-    memory_free(g);
     if (test_comm.rank == 0)
         print_message("forward %2d bits, backward %2d bits: noise %.2e, bias %.2e, z %.1f\n",
                       forward_bits, backward_bits, e.noise, e.bias, e.z);
@@ -190,14 +186,13 @@ static Experiment experiment(const Small *s, Model *model, const float *exact, i
 static void experiment_init(Small *s, Model **model, float **exact, const char *post, bool bf16) {
     small_init(s, graph, "gcn", post, 0, "aggregate-first");
     *model = model_of(s, "integer", bf16, "blocking");
-    *exact = ALLOC(float, s->shape.parameter_count, "test");
+    *exact = TEST_ARRAY(float, s->shape.parameter_count);
     Model *fp32 = model_of(s, "fp32", false, "blocking");
     gradient_of(s, fp32, *exact, 1);
     model_free(fp32);
 }
 
-static void experiment_clear(Small *s, Model *model, float *exact) {
-    memory_free(exact);
+static void experiment_clear(Small *s, Model *model) {
     model_free(model);
     small_clear(s);
 }
@@ -210,7 +205,7 @@ static void noise_by_bits(const char *post, double noise[9]) {
     experiment_init(&s, &model, &exact, post, true);
     for (int bits = 2; bits <= 8; bits++)
         noise[bits] = experiment(&s, model, exact, bits, bits, FOR_NOISE).noise;
-    experiment_clear(&s, model, exact);
+    experiment_clear(&s, model);
 }
 
 static double steps(int bits) { return (double)((1 << bits) - 1); } // of a row's range
@@ -260,7 +255,7 @@ TEST(noise_of_backward_messages_is_unbiased) {
             fail_msg("%d bits: z %.1f, at most %.1f", widths[i], e.z, bound);
         assert_true(e.noise > 0.01 / (1 << widths[i])); // it was on
     }
-    experiment_clear(&s, model, exact);
+    experiment_clear(&s, model);
 }
 
 TEST(noise_of_forward_messages_is_biased) {
@@ -278,7 +273,7 @@ TEST(noise_of_forward_messages_is_biased) {
     assert_true(two.bias > 0.01);
     assert_true(two.bias > 1.5 * four.bias);
     assert_true(four.bias > 1.5 * six.bias);
-    experiment_clear(&s, model, exact);
+    experiment_clear(&s, model);
 }
 
 // ---- schedules and inference
@@ -325,11 +320,11 @@ TEST(schedules_give_the_same_bits) {
         CLEARED(small_clear) Small s = {0};
         case_init(&s, &cases[i]);
         size_t bytes = (size_t)s.shape.parameter_count * sizeof(float);
-        float *g[3], *other = ALLOC(float, s.shape.parameter_count, "test");
+        float *g[3], *other = TEST_ARRAY(float, s.shape.parameter_count);
         Model *model[3];
         for (int k = 0; k < 3; k++) {
             model[k] = mixed_model(&s, &cases[i], names[k]);
-            g[k] = ALLOC(float, s.shape.parameter_count, "test");
+            g[k] = TEST_ARRAY(float, s.shape.parameter_count);
         }
         for (uint32_t epoch = 1; epoch <= 4; epoch++) {
             double loss[3];
@@ -344,15 +339,13 @@ TEST(schedules_give_the_same_bits) {
             assert_true(memcmp(g[0], other, bytes) != 0);
         }
         for (int k = 0; k < 3; k++) {
-            memory_free(g[k]);
             model_free(model[k]);
         }
-        memory_free(other);
     }
 }
 
 static void same_logits(const Case *c, Rows a, const float *want) {
-    CLEARED(memory_drop) float *got = host_rows(a);
+    float *got = host_rows(a);
     for (int64_t r = 0; r < a.count; r++)
         if (memcmp(got + r * a.columns, want + r * a.columns, (size_t)a.columns * sizeof(float)) !=
             0)
@@ -363,14 +356,14 @@ TEST(inference_is_exact) {
     for (int i = 0; i < CASES; i++) {
         CLEARED(small_clear) Small s = {0};
         case_init(&s, &cases[i]);
-        CLEARED(memory_drop) float *g = ALLOC(float, s.shape.parameter_count, "test");
+        float *g = TEST_ARRAY(float, s.shape.parameter_count);
         Model *fp32 = model_of(&s, "fp32", false, "overlap");
         Model *model = mixed_model(&s, &cases[i], "overlap");
         for (uint32_t epoch = 1; epoch <= 3; epoch++) {
             gradient_of(&s, model, g, epoch);
             Rows exact = model_infer(fp32, s.device_p);
             assert_int_equal(exact.count, s.graph.shard.set[NODES].own);
-            CLEARED(memory_drop) float *want = host_rows(exact);
+            float *want = host_rows(exact);
             same_logits(&cases[i], model_infer(model, s.device_p), want);
         }
         model_free(model);

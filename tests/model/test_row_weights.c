@@ -63,7 +63,7 @@ static void compare_with(const Case *c, const TestGraph *w, const Config *config
     make(&made, c, w, config, "overlap");
     if (rows)
         model_set_row_weights(made.model, weighed->own, 0);
-    CLEARED(memory_drop) float *g = ALLOC(float, made.shape.parameter_count, "g");
+    float *g = TEST_ARRAY(float, made.shape.parameter_count);
     double loss = distributed(&made, want->p, g);
     compare(c, rows ? "rows" : "no rows", &made.shape, loss, g, want);
     weighs_rows = false;
@@ -77,9 +77,9 @@ TEST(gradients_equal_the_oracle) {
         test_graph_init(&w, c->graph, 42, &test_comm);
         Config config = with_savings(case_config(c), i % 3 == 0 ? ALL_SAVINGS : 0, "min");
         ModelShape shape = case_shape(c, &config, &w.dataset);
-        CLEARED(oracle_clear) OracleGraph graph = oracle_graph(&w.dataset);
+        OracleGraph graph = oracle_graph(&w.dataset);
         weigh(&weighed, &graph, &config, &w, i % 2 == 1);
-        CLEARED(truth_clear) Truth want = truth_of_graph(&graph, &shape);
+        Truth want = truth_of_graph(&graph, &shape);
         compare_with(c, &w, &config, &want, &weighed, i % 2 == 1);
     }
 }
@@ -96,7 +96,7 @@ TEST(row_weights_come_and_go) {
     make(&made, &cases[0], &w, &config, "overlap");
     weighs_rows = false;
     int64_t count = made.shape.parameter_count;
-    CLEARED(memory_drop) float *p = ALLOC(float, count, "p"), *g = ALLOC(float, 3 * count, "g");
+    float *p = TEST_ARRAY(float, count), *g = TEST_ARRAY(float, 3 * count);
     some_parameters(&made.shape, p);
     double first = distributed(&made, p, g);
     model_metrics(made.model, model_infer(made.model, made.p), before);

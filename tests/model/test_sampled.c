@@ -59,7 +59,7 @@ static Config config_of(const Sampled *s) {
 
 // The rank of every node, or hyperedge.
 static int64_t *owners(const TestGraph *w, int set, int64_t count) {
-    int64_t *owner = ALLOC(int64_t, count, "test");
+    int64_t *owner = TEST_ARRAY(int64_t, count);
     const RowSet *own = &w->shard.set[set];
     for (int64_t i = 0; i < own->own; i++)
         owner[own->gid[i]] = test_comm.rank;
@@ -74,15 +74,13 @@ static double *factors(const TestGraph *w, uint32_t epoch, int relation, int sou
     int64_t counts[2] = {w->dataset.nodes, w->dataset.hyperedges};
     int64_t n = counts[sources], m = counts[targets];
     int64_t *from = owners(w, sources, n), *to = owners(w, targets, m);
-    double *factor = ALLOC(double, n *m, "test");
+    double *factor = TEST_ARRAY(double, n *m);
     RandomKey key = random_key(11, RANDOM_SAMPLE, epoch, relation, 0);
     for (int64_t t = 0; t < m; t++)
         for (int64_t s = 0; s < n; s++) {
             double u = random_uniform32(key, partial ? t : s, (int)(partial ? from[s] : to[t]), 0);
             factor[t * n + s] = from[s] == to[t] ? 1 : u < probability ? 1 / probability : 0;
         }
-    memory_free(to);
-    memory_free(from);
     return factor;
 }
 
@@ -91,7 +89,7 @@ static void run_sampled(const Sampled *s) {
     test_graph_init(&w, s->of.graph, 42, &test_comm);
     Config config = config_of(s), plain = with_savings(config, 0, "");
     ModelShape shape = case_shape(&s->of, &plain, &w.dataset); // the oracle's
-    CLEARED(oracle_clear) OracleGraph graph = oracle_graph(&w.dataset);
+    OracleGraph graph = oracle_graph(&w.dataset);
     bool targets = strcmp(s->cover, "targets") == 0, replicas = strcmp(s->cover, "replicas") == 0;
     bool hyper = w.dataset.hyperedges > 0;
     double *first = factors(&w, 3, 0, NODES, hyper ? HYPEREDGES : NODES, targets);
@@ -99,10 +97,8 @@ static void run_sampled(const Sampled *s) {
     graph.factor[0] = first;
     graph.factor[1] = second;
     graph.factor_layer = strcmp(s->features, "auto") == 0; // then features do not travel
-    CLEARED(truth_clear) Truth want = truth_of_graph(&graph, &shape);
+    Truth want = truth_of_graph(&graph, &shape);
     run_schedules(&s->of, &w, &config, "sampled", &want);
-    memory_free(second);
-    memory_free(first);
 }
 
 TEST(its_gradient_is_that_of_the_rows_that_were_drawn) {
@@ -124,16 +120,15 @@ TEST(stale_rows_are_those_that_were_drawn_for_their_epoch) {
     make(&made, &one.of, &w, &config, "stale");
     float gradient[100];
     assert_true(made.shape.parameter_count <= 100);
-    CLEARED(oracle_clear) OracleGraph graph = oracle_graph(&w.dataset);
+    OracleGraph graph = oracle_graph(&w.dataset);
     double *factor = factors(&w, 2, 0, NODES, NODES, false);
     graph.factor[0] = factor;
-    CLEARED(truth_clear) Truth want = truth_of_graph(&graph, &made.shape);
+    Truth want = truth_of_graph(&graph, &made.shape);
     to_device(made.p, want.p, parameter_bytes(&made));
     model_loss_and_gradient(made.model, made.p, made.gradient, 11, 2);
     gradsync_finish(made.sync, made.gradient);
     double loss = distributed(&made, want.p, gradient);
     compare(&one.of, "the epoch before", &made.shape, loss, gradient, &want);
-    memory_free(factor);
 }
 
 // On the channels of training, too.

@@ -243,8 +243,7 @@ TEST(evaluation_changes_nothing) {
     flight_open(&twin, &ground, skipping("fp32", "hybrid:0.5,3"), "skip");
     flight_init(&exact, &ground, "fp32", "blocking", NULL);
     size_t bytes = (size_t)logit_count(&skip) * sizeof(float);
-    CLEARED(memory_drop)
-    float *want = memory_alloc(bytes, "test"), *got = memory_alloc(bytes, "test");
+    float *want = test_memory(bytes), *got = test_memory(bytes);
     for (int epoch = 0; epoch < 7; epoch++) {
         fly(&skip);
         fly(&twin);

@@ -264,8 +264,7 @@ TEST(others_do_not_disturb_what_flies) {
     flight_open(&twin, &ground, smooth, "stale");
     flight_init(&exact, &ground, "fp32", "blocking", NULL);
     size_t bytes = (size_t)logit_count(&late) * sizeof(float);
-    CLEARED(memory_drop)
-    float *want = memory_alloc(bytes, "test"), *got = memory_alloc(bytes, "test");
+    float *want = test_memory(bytes), *got = test_memory(bytes);
     const DeviceFloat *parameters = on_device(ground.parameters[0]);
     device()->download_rows(want, model_infer(exact.model, parameters));
     for (int epoch = 0; epoch < 5; epoch++) {

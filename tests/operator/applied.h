@@ -2,8 +2,8 @@
 // made of, and the dense matrix that they are compared with.
 #pragma once
 
-#include "../device.h"
 #include "../oracle.h"
+#include "../rows.h"
 #include "../small_graph.h"
 #include "../support.h"
 #include "fringe/operator.h"
@@ -56,7 +56,6 @@ static inline void applied_clear(Applied *a) {
     mirror_free(device(), a->right);
     mirror_free(device(), a->left);
     block_clear(&a->forward);
-    oracle_clear(&a->dense);
     test_graph_clear(&a->graph);
 }
 
@@ -77,12 +76,11 @@ static inline double start_value(int64_t node, int64_t column) {
 static inline Rows start_rows(const Applied *a) {
     const RowSet *set = &a->graph.shard.set[NODES];
     Rows rows = zeroed_rows(set->own, WIDTH);
-    float *host = ALLOC(float, set->own *WIDTH, "test");
+    float *host = TEST_ARRAY(float, set->own *WIDTH);
     for (int64_t i = 0; i < set->own * WIDTH; i++)
         host[i] = (float)start_value(set->gid[i / WIDTH], i % WIDTH);
     device()->upload_rows(rows, host);
     device()->finish(NULL);
-    memory_free(host);
     return rows;
 }
 
@@ -95,6 +93,5 @@ static inline double distance_to(const Applied *a, Rows rows, const double *dens
         double off = fabs((double)host[i] - dense[set->gid[i / WIDTH] * WIDTH + i % WIDTH]);
         most = off <= most ? most : isnan(off) ? INFINITY : off;
     }
-    memory_free(host);
     return comm_max_double(&test_comm, most);
 }

@@ -7,7 +7,7 @@ static struct { float *in, *out; } both_ends_host; // of the call that runs
 static void both_ends_prepare(const OperatorStep *step, const Poll *poll) {
     (void)poll;
     both_ends_host.in = host_rows(step->in);
-    both_ends_host.out = ALLOC(float, step->out.count *WIDTH, "test");
+    both_ends_host.out = TEST_ARRAY(float, step->out.count *WIDTH);
 }
 
 // Adds the edges of row k of the Csr whose columns are in [begin, end).
@@ -37,13 +37,10 @@ static void both_ends_halo(const OperatorStep *step, Rows halo, int begin, int e
     (void)poll;
     for (int64_t k = 0; from != NULL && k < p->halo.rows; k++)
         both_ends_row(&p->halo, k, p->halo_row[k], from, offset[begin], offset[end]);
-    memory_free(from);
     if (!last)
         return;
     device()->upload_rows(step->out, both_ends_host.out);
     device()->finish(NULL);
-    memory_free(both_ends_host.out);
-    memory_free(both_ends_host.in);
 }
 
 static const Operator both_ends = {
@@ -52,7 +49,6 @@ static const Operator both_ends = {
 static Rows both_ends_run(const Applied *a, const char *schedule) {
     Rows x = start_rows(a), y = zeroed_rows(x.count, WIDTH);
     applied_run(a, &both_ends, schedule, x, y);
-    rows_free(device(), &x);
     return y;
 }
 

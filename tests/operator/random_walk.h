@@ -6,7 +6,6 @@ static Rows random_walk(const Applied *a, const char *schedule) {
     Rows x = start_rows(a), y = zeroed_rows(x.count, WIDTH);
     applied_run(a, &operator_aggregate, schedule, x, y);
     applied_run(a, &operator_aggregate, schedule, y, x);
-    rows_free(device(), &y);
     return x;
 }
 
@@ -20,8 +19,5 @@ static double *random_walk_dense(const Applied *a) {
         x[i] = start_value(i / WIDTH, i % WIDTH);
     oracle_product(y, mean, true, x, false, n, n, WIDTH);
     oracle_product(z, mean, true, y, false, n, n, WIDTH);
-    free(y);
-    free(x);
-    free(mean);
     return z;
 }

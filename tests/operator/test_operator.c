@@ -31,8 +31,6 @@ static void check_use(const Use *use, const char *schedule) {
     double off = distance_to(&a, made, dense);
     if (!(off <= 1e-4))
         fail_msg("%s, %s: off by %g", use->name, schedule, off);
-    free(dense);
-    rows_free(device(), &made);
 }
 
 TEST(operators_need_no_model) {
@@ -68,10 +66,4 @@ TEST(hasty_reads_are_noticed) {
     oracle_product(dense, mean, false, start, false, a.dense.n, a.dense.n, WIDTH);
     assert_true(distance_to(&a, right, dense) <= 1e-4);
     assert_true(distance_to(&a, wrong, dense) > 1e-2);
-    free(start);
-    free(dense);
-    free(mean);
-    rows_free(device(), &wrong);
-    rows_free(device(), &right);
-    rows_free(device(), &x);
 }

@@ -22,19 +22,14 @@ static CodecOptions options_of(bool floats) {
     return options;
 }
 
-static Rows bf16_rows(int64_t count) {
-    return alloc_rows(&(Allocator){.backend = device(), .rows = ROWS_BF16}, count, WIDTH, "test");
-}
-
 static Rows start_bf16(const Applied *a) {
     const RowSet *set = &a->graph.shard.set[NODES];
-    Rows x = bf16_rows(set->own);
-    float *host = ALLOC(float, set->own *WIDTH, "test");
+    Rows x = test_rows_of(ROWS_BF16, set->own, WIDTH);
+    float *host = TEST_ARRAY(float, set->own *WIDTH);
     for (int64_t i = 0; i < set->own * WIDTH; i++)
         host[i] = (float)((set->gid[i / WIDTH] * 7919 + i % WIDTH * 7) % 1009) / 97 - 3;
     device()->upload_rows(x, host);
     device()->finish(NULL);
-    memory_free(host);
     return x;
 }
 
@@ -50,8 +45,8 @@ static Sent run(Applied *a, const char *schedule, Rows x, bool floats) {
         .pattern = a->used.pattern, .options = options, .columns = WIDTH, .id = {1, FORWARD}};
     propagation_init(&over, a->over.op, &form, a->buffers);
     OperatorRun how = {.schedule = assert_ok(schedule_find(schedule, &err))};
-    Rows out = bf16_rows(x.count);
-    Sent sent = {.made = ALLOC(float, x.count *WIDTH, "test")};
+    Rows out = test_rows_of(ROWS_BF16, x.count, WIDTH);
+    Sent sent = {.made = TEST_ARRAY(float, x.count *WIDTH)};
     operator_run(&how, &(OperatorCall){.method = &operator_aggregate,
                                        .over = &over,
                                        .in = rows_first(x, form.pattern->plan.sources),
@@ -59,7 +54,6 @@ static Sent run(Applied *a, const char *schedule, Rows x, bool floats) {
     device()->download_rows(sent.made, out);
     device()->finish(NULL);
     sent.count = channel_count(over.channel);
-    rows_free(device(), &out);
     propagation_clear(device(), &over);
     return sent;
 }
@@ -96,11 +90,8 @@ static void try_block(Cover cover, const char *normalisation, bool transposed) {
             fail_msg("%s, %s%s: other sums", normalisation, schedules[s],
                      transposed ? ", transposed" : "");
         assert_half(&halves, &floats);
-        memory_free(floats.made);
-        memory_free(halves.made);
     }
     assert_half_memory(&a.used.pattern->plan);
-    rows_free(device(), &x);
 }
 
 TEST(rows_of_bf16_travel_as_they_lie) {

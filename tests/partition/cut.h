@@ -17,7 +17,7 @@ static inline void cut_open(Cut *cut, Dataset dataset, int parts, const int32_t 
     static int calls;
     char name[32];
     *cut = (Cut){.dataset = dataset, .parts = parts};
-    cut->part = ALLOC(int32_t, dataset.nodes + dataset.hyperedges, "test");
+    cut->part = TEST_ARRAY(int32_t, dataset.nodes + dataset.hyperedges);
     for (int64_t v = 0; v < dataset.nodes + dataset.hyperedges; v++)
         cut->part[v] = part != NULL ? part[v]
                                     : (int32_t)(parts * graph_uniform(77, v, 0) * // uneven
@@ -32,7 +32,6 @@ static inline void cut_open(Cut *cut, Dataset dataset, int parts, const int32_t 
 static inline void cut_close(Cut *cut) {
     for (int p = 0; p < cut->parts; p++)
         shard_clear(&cut->shard[p]);
-    memory_free(cut->part);
     dataset_clear(&cut->dataset);
 }
 
@@ -41,7 +40,7 @@ static inline void cut_close(Cut *cut) {
 static inline void assert_remote_obeys_the_law(const Cut *cut, const Shard *s,
                                                const ShardRelation *w) {
     int64_t own = s->set[w->from].own;
-    CLEARED(memory_drop) bool *read = ALLOC(bool, w->remote, "test");
+    bool *read = TEST_ARRAY(bool, w->remote);
     for (int64_t e = 0; e < w->edges; e++)
         if (w->column[e] >= own)
             read[w->column[e] - own] = true;

@@ -3,7 +3,7 @@
 #include "method.h"
 
 static void assert_good_cut(const int32_t *part, int64_t nodes, int parts) {
-    CLEARED(memory_drop) int64_t *count = ALLOC(int64_t, parts, "test");
+    int64_t *count = TEST_ARRAY(int64_t, parts);
     for (int64_t v = 0; v < nodes; v++) {
         assert_in_range(part[v], 0, parts - 1);
         count[part[v]]++;

@@ -6,8 +6,7 @@ static const char *shard_name = "part-0-of-2.safetensors";
 
 static char *read_shard(const Cut *cut, char path[1024], size_t *bytes) {
     path_join(path, 1024, cut->folder, shard_name);
-    char *data = assert_ok(file_read(path, 1 << 20, bytes, &err));
-    return data;
+    return test_read(path, bytes);
 }
 
 static void assert_not_believed(const Cut *cut) {
@@ -22,7 +21,7 @@ static void check_truncated_and_changed(Dataset dataset) {
     cut_open(&cut, dataset, 2, NULL, true);
     char path[1024];
     size_t bytes;
-    CLEARED(memory_drop) char *data = read_shard(&cut, path, &bytes);
+    char *data = read_shard(&cut, path, &bytes);
     for (size_t length = 0; length < bytes; length += 1 + bytes / 41) {
         test_write(path, data, length);
         assert_not_believed(&cut);
@@ -50,7 +49,7 @@ static void forge_hash(const Cut *cut, const char *before, const char *shard) {
     size_t bytes;
     assert_ok(hash_file(shard, now, &err));
     path_join(path, sizeof path, cut->folder, "ranks.jsonl");
-    CLEARED(memory_drop) char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
+    char *text = test_read(path, &bytes);
     char *at = strstr(text, before);
     assert_non_null(at);
     memcpy(at, now, 32);
@@ -60,9 +59,8 @@ static void forge_hash(const Cut *cut, const char *before, const char *shard) {
 // The hash that ranks.jsonl now has for shard 0.
 static void shard_hash(const Cut *cut, char hash[33]) {
     char path[1024];
-    size_t bytes;
     path_join(path, sizeof path, cut->folder, "ranks.jsonl");
-    CLEARED(memory_drop) char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
+    char *text = test_read(path, NULL);
     memcpy(hash, strstr(text, "\"hash\": \"") + strlen("\"hash\": \""), 32);
     hash[32] = '\0';
 }
@@ -75,7 +73,7 @@ static void check_forged(Dataset dataset) {
     char path[1024], hash[33];
     size_t bytes;
     int refused = 0, tried = 0;
-    CLEARED(memory_drop) char *data = read_shard(&cut, path, &bytes);
+    char *data = read_shard(&cut, path, &bytes);
     assert_ok(hash_file(path, hash, &err));
     for (size_t at = 0; at < bytes; at += 29) {
         Shard shard;
@@ -138,13 +136,13 @@ TEST(test_arrays_of_hyperedges_are_checked) {
     char path[1024], hash[33];
     size_t bytes;
     cut_open(&cut, hyper_make(directed, 5), 2, NULL, true);
-    CLEARED(memory_drop) char *data = read_shard(&cut, path, &bytes);
+    char *data = read_shard(&cut, path, &bytes);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         Shard shard;
         test_write(path, data, bytes);
         int64_t at = place_of(path, cases[i].tensor);
         assert_true(at > 0);
-        CLEARED(memory_drop) char *changed = ALLOC(char, bytes, "test");
+        char *changed = TEST_ARRAY(char, bytes);
         memcpy(changed, data, bytes);
         memcpy(changed + at, &cases[i].value, (size_t)cases[i].bytes); // little-endian
         shard_hash(&cut, hash);
@@ -159,7 +157,6 @@ static void assert_fact_is_checked(const Cut *cut, const char *fact) {
     char path[1024], hash[33], key[64];
     size_t bytes;
     Shard shard;
-    CLEARED(memory_drop)
     char *data = read_shard(cut, path, &bytes), *before = read_shard(cut, path, &bytes);
     snprintf(key, sizeof key, "\"%s\"", fact);
     char *digit = (char *)memmem(data, bytes, key, strlen(key)) + strlen(key);
@@ -192,7 +189,7 @@ TEST(test_damaged_manifest_is_refused) {
     char path[1024];
     size_t bytes;
     path_join(path, sizeof path, cut.folder, "partition.json");
-    CLEARED(memory_drop) char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
+    char *text = test_read(path, &bytes);
     for (size_t length = 0; length + 2 < bytes; length += 7) {
         Shard shard;
         test_write(path, text, length);
@@ -208,7 +205,7 @@ TEST(test_damaged_line_of_a_rank_is_refused) {
     char path[1024];
     size_t bytes;
     path_join(path, sizeof path, cut.folder, "ranks.jsonl");
-    CLEARED(memory_drop) char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
+    char *text = test_read(path, &bytes);
     size_t line = bytes / 2;
     Shard shard;
     for (size_t length = 0; length < line; length += 13) { // part 0 has no whole line

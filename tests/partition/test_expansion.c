@@ -24,7 +24,7 @@ static int64_t pins_of(int64_t h) {
 // weight[u * N + v] as the expansion says, and each node's neighbours listed once.
 static int32_t *expanded(const Dataset *d, int64_t seed, float *scale) {
     CLEARED(expansion_clear) Expansion x = {0};
-    int32_t *weight = ALLOC(int32_t, N * N, "test");
+    int32_t *weight = TEST_ARRAY(int32_t, N * N);
     assert_ok(expansion_init(&x, d, seed, 0, &err));
     for (int64_t v = 0; v < N; v++) {
         int64_t count = expansion_neighbours(&x, v);
@@ -43,7 +43,7 @@ static int32_t *expanded(const Dataset *d, int64_t seed, float *scale) {
 TEST(test_small_hyperedges_are_cliques) {
     CLEARED(dataset_clear) Dataset d = hyper_make(kind, 5);
     float scale;
-    CLEARED(memory_drop) int32_t *weight = expanded(&d, 3, &scale);
+    int32_t *weight = expanded(&d, 3, &scale);
     int64_t checked = 0;
     for (int64_t u = 0; u < N; u++)
         for (int64_t v = 0; v < N; v++) {
@@ -67,7 +67,6 @@ TEST(test_small_hyperedges_are_cliques) {
 TEST(test_large_hyperedges_are_sampled) {
     CLEARED(dataset_clear) Dataset d = hyper_make(kind, 5);
     float scale;
-    CLEARED(memory_drop)
     int32_t *weight = expanded(&d, 3, &scale), *other = expanded(&d, 4, &scale);
     for (int64_t v = 0; v < N; v++) {
         int64_t sum = 0, pins = 0, pairs = 0;
@@ -92,7 +91,7 @@ static bool only_one(int64_t h, int64_t v, uint64_t seed) {
 TEST(test_a_large_hyperedge_is_connected_by_few_pairs) {
     CLEARED(dataset_clear) Dataset d = hyper_make((HyperKind){N, M, only_one, false, false}, 5);
     float scale;
-    CLEARED(memory_drop) int32_t *weight = expanded(&d, 3, &scale);
+    int32_t *weight = expanded(&d, 3, &scale);
     for (int64_t v = 0; v < N; v++) {
         int64_t pairs = 0;
         for (int64_t u = 0; u < N; u++) {
@@ -271,7 +270,7 @@ TEST(test_a_circuit_is_cut_well) {
     const char *settings[] = {setting};
     assert_ok(config_load(&config, NULL, settings, 1, &err));
     assert_ok(dataset_load(&d, &config, &err));
-    CLEARED(memory_drop) int32_t *part = ALLOC(int32_t, d.nodes + d.hyperedges, "test");
+    int32_t *part = TEST_ARRAY(int32_t, d.nodes + d.hyperedges);
     for (int c = 0; c < 2; c++) {
         HyperCut cut;
         PartFigures figures[8] = {0};

@@ -154,7 +154,7 @@ TEST(communities_are_found_and_parts_are_even) {
     CLEARED(dataset_clear)
     Dataset d = planted("planted:nodes=6000,edges=150000,features=0,communities=32");
     static const char *const names[] = {"metis", "random", "fennel:3"};
-    CLEARED(memory_drop) int32_t *part = ALLOC(int32_t, d.nodes, "test");
+    int32_t *part = TEST_ARRAY(int32_t, d.nodes);
     for (int parts = 2; parts <= 8; parts *= 2) {
         double cut[3], balance = 0;
         for (int m = 0; m < 3; m++) {

@@ -34,8 +34,7 @@ TEST(what_a_hypergraph_takes_was_foreseen) {
             CLEARED(dataset_clear) Dataset dataset = hypergraph(near);
             Config config = {.partition.seed = 1};
             snprintf(config.partition.method, sizeof config.partition.method, "%s", methods[m]);
-            CLEARED(memory_drop)
-            int32_t *part = ALLOC(int32_t, NODES_MADE + HYPEREDGES_MADE, "test");
+            int32_t *part = TEST_ARRAY(int32_t, NODES_MADE + HYPEREDGES_MADE);
             double before = begin();
             size_t used = memory_in_use();
             assert_ok(partition_cut(part, &dataset, 8, &config, &err, &warnings));

@@ -207,7 +207,7 @@ static int64_t shuffled(int64_t i) { return i * 1777 % 4000; }
 static Dataset long_band(void) {
     enum { N = 4000, PINS = 8 };
     Dataset d = {.nodes = N, .hyperedges = N, .edges = N * PINS, .name = "band"};
-    bool *pin = ALLOC(bool, (int64_t)N *N, "test");
+    bool *pin = TEST_ARRAY(bool, (int64_t)N *N);
     for (int64_t i = 0; i < N; i++)
         for (int64_t k = 0; k < PINS; k++)
             pin[shuffled((i + k) % N) * N + shuffled(i * 3 % N)] = true;
@@ -221,7 +221,6 @@ static Dataset long_band(void) {
                 d.target[at++] = (int32_t)h;
         d.offset[v + 1] = at;
     }
-    memory_free(pin);
     return d;
 }
 

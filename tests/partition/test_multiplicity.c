@@ -48,7 +48,7 @@ TEST(test_look_alikes_have_the_readers_that_they_were_asked_for) {
                  "dcsbm:nodes=6000,edges=120000,features=0,multiplicity=%g,parts=%d",
                  asked[i].wanted, asked[i].parts);
         assert_ok(dataset_generate(&d, name, 1, &err));
-        CLEARED(memory_drop) int32_t *part = ALLOC(int32_t, d.nodes, "test");
+        int32_t *part = TEST_ARRAY(int32_t, d.nodes);
         assert_ok(partition_cut(part, &d, asked[i].parts, &config, &err, &warnings));
         double found = counted(&d, part, asked[i].parts);
         if (fabs(found / asked[i].wanted - 1) > 0.12)

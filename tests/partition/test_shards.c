@@ -139,7 +139,7 @@ static void figures_are_those_of_the_graph(const Cut *cut) {
     const Dataset *d = &cut->dataset;
     int64_t n = d->nodes, pairs = 0, cuts = 0;
     int32_t sent[2][8][8] = {0}, told[2][8][8] = {0};
-    CLEARED(memory_drop) bool *edge = ALLOC(bool, n *n, "test");
+    bool *edge = TEST_ARRAY(bool, n *n);
     for (int64_t v = 0; v < n; v++)
         for (int64_t e = d->offset[v]; e < d->offset[v + 1]; e++)
             edge[v * n + d->target[e]] = true;

@@ -94,7 +94,7 @@ static void table_write(const char *path, const Row *row, int rows, bool is_firs
 
 // touches[i * parts + p]: a hyperedge of node i lives on part p; a pin of hyperedge i - n does.
 static bool *all_touches(const Dataset *d, const int32_t *part, int parts) {
-    bool *touches = ALLOC(bool, (d->nodes + d->hyperedges) * parts, "test");
+    bool *touches = TEST_ARRAY(bool, (d->nodes + d->hyperedges) * parts);
     for (int64_t v = 0; v < d->nodes; v++)
         for (int64_t e = d->offset[v]; e < d->offset[v + 1]; e++) {
             int64_t h = d->nodes + d->target[e];
@@ -142,7 +142,7 @@ static void count(Row *row, const Dataset *d, const int32_t *part) {
     double work[64] = {0};
     for (int64_t i = 0; i < d->nodes + d->hyperedges; i++)
         assert_in_range(part[i], 0, row->parts - 1);
-    CLEARED(memory_drop) bool *touches = all_touches(d, part, row->parts);
+    bool *touches = all_touches(d, part, row->parts);
     count_nodes(row, work, d, part, touches);
     count_hyperedges(row, work, d, part, touches);
     row->variation = variation(work, row->parts);
@@ -164,13 +164,12 @@ static Row row_made(const Set *set, const char *path, const Dataset *d, int part
     Row row = {.parts = parts};
     Warnings warnings = {0};
     Config config = config_of(path, way);
-    int32_t *part = ALLOC(int32_t, d->nodes + d->hyperedges, "test");
+    int32_t *part = TEST_ARRAY(int32_t, d->nodes + d->hyperedges);
     snprintf(row.set, sizeof row.set, "%s", set->name);
     snprintf(row.order, sizeof row.order, "%s", way->order);
     snprintf(row.score, sizeof row.score, "%s", way->score);
     assert_ok(partition_cut(part, d, parts, &config, &err, &warnings));
     count(&row, d, part);
-    memory_free(part);
     return row;
 }
 

@@ -28,7 +28,7 @@ static const char *write_shards(const TestGraph *graph) {
     const char *folder = test_path("shards");
     if (test_comm.rank == 0) {
         int64_t rows = graph->dataset.nodes + graph->dataset.hyperedges;
-        CLEARED(memory_drop) int32_t *part = ALLOC(int32_t, rows, "test");
+        int32_t *part = TEST_ARRAY(int32_t, rows);
         for (int64_t i = 0; i < rows; i++)
             part[i] = (int32_t)(i * i / 3 % test_comm.size);
         file_remove(folder, &(Error){0});
@@ -62,7 +62,7 @@ static void usual_epoch(EpochRecord *record, Trainer *t, const Config *config) {
 
 // The rank with the largest plan compares; trainer_new is collective.
 static void compare(PlanCut *cut, const Config *config, const Shard *shard) {
-    CLEARED(memory_drop) PlanEstimate *estimate = ALLOC(PlanEstimate, 1, "test");
+    PlanEstimate *estimate = TEST_ARRAY(PlanEstimate, 1);
     Trainer *t = assert_ok(trainer_new(config, shard, &test_comm, 1, NULL, &err));
     EpochRecord record;
     usual_epoch(&record, t, config);

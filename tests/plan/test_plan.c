@@ -228,11 +228,10 @@ TEST(widths_follow_the_rule) {
 }
 
 TEST(pictures_tell_checked_from_extrapolated) {
-    size_t bytes;
     PlanLine line = {"a<b", 3, {{1, true, 0.1, 1e9}, {2, true, 0.2, 1e9}, {4, false, 0.3, 1e8}}};
     const char *path = test_path("plan.svg");
     assert_ok(plan_svg(path, "p & q", &line, 1, &err));
-    CLEARED(memory_drop) char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
+    char *text = test_read(path, NULL);
     assert_non_null(text);
     assert_non_null(strstr(text, "class=\"checked\""));
     assert_non_null(strstr(text, "class=\"extrapolated\""));

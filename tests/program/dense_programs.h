@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../oracle.h"
+#include "../support.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static bool dense_joins(const OracleGraph *g, int v, int u, bool zeros) {
 
 // The smallest id that each node reaches.
 static int64_t *dense_components(const OracleGraph *g) {
-    int64_t *label = calloc((size_t)g->n + 1, sizeof *label);
+    int64_t *label = TEST_ARRAY(int64_t, g->n + 1);
     for (int i = 0; i < g->n; i++)
         label[i] = i;
     for (bool changed = true; changed;) {
@@ -100,11 +101,8 @@ static double *dense_random_walk(const OracleGraph *g, int classes, double resta
                     restart * start[i * classes + c] +
                     (1 - restart) * (next[i * classes + c] + lost * start[i * classes + c]);
         }
-        free(at);
         at = next;
     }
-    free(start);
-    free(walk);
     return at;
 }
 
@@ -164,8 +162,6 @@ static double *dense_harmonic(const OracleGraph *g, int classes) {
             f[i * classes + c] = fabs(rows[i * width + i]) < 1e-12
                                      ? 0
                                      : rows[i * width + n + c] / rows[i * width + i];
-    free(rows);
-    free(mean);
     return f;
 }
 
@@ -210,7 +206,7 @@ static int64_t *dense_labels(const OracleGraph *g, bool by_labels, int most, int
     size_t bytes = (size_t)g->n * sizeof(int64_t);
     int64_t *label[3];
     for (int k = 0; k < 3; k++)
-        label[k] = calloc((size_t)g->n + 1, sizeof(int64_t));
+        label[k] = TEST_ARRAY(int64_t, g->n + 1);
     for (int i = 0; i < g->n; i++)
         label[0][i] = !by_labels ? i : g->split[i] == SPLIT_TRAIN ? g->label[i] : -1;
     memset(label[1], 0xff, bytes);
@@ -227,8 +223,5 @@ static int64_t *dense_labels(const OracleGraph *g, bool by_labels, int most, int
         else if (*rounds > 1 && memcmp(label[0], label[2], bytes) == 0)
             kept = *rounds % 2 == 0 ? label[0] : label[1];
     }
-    for (int k = 0; k < 3; k++)
-        if (label[k] != kept)
-            free(label[k]);
     return kept;
 }

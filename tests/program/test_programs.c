@@ -39,7 +39,6 @@ static void scene_init(Scene *s, const TestGraphKind *kind, const char *cover, c
 
 static void scene_clear(Scene *s) {
     program_result_clear(&s->result);
-    oracle_clear(&s->dense);
     test_graph_clear(&s->graph);
 }
 
@@ -96,7 +95,6 @@ TEST(components_are_those_of_the_matrix) {
         }
         assert_int_equal(figure(&s, "components"), count);
         assert_int_equal(figure(&s, "uncovered nodes"), s.dense.n - covered);
-        free(want);
     }
 }
 
@@ -115,7 +113,6 @@ TEST(walks_are_those_of_the_matrix) {
             run_well(&s, "random-walk");
             check_scores(&s, want, ways[i].tolerance, "random walk");
             assert_true(figure(&s, "mass lost") <= ways[i].lost);
-            free(want);
         }
 }
 
@@ -131,14 +128,13 @@ TEST(harmonic_classes_solve_the_system) {
             double *want = dense_harmonic(&s.dense, kinds[k].classes);
             run_well(&s, "harmonic");
             check_scores(&s, want, 1e-4, "harmonic");
-            free(want);
         }
     }
 }
 
 // The rank of every row of a set; the caller frees it.
 static int64_t *owners(const TestGraph *graph, int set, int64_t count) {
-    int64_t *owner = ALLOC(int64_t, count, "test");
+    int64_t *owner = TEST_ARRAY(int64_t, count);
     for (int64_t i = 0; set < graph->shard.sets && i < graph->shard.set[set].own; i++)
         owner[graph->shard.set[set].gid[i]] = test_comm.rank;
     comm_sum_int64(&test_comm, owner, (int)count);
@@ -163,7 +159,6 @@ static int64_t copies(const double *edge, int targets, int sources, bool by_targ
 // Labels have 8 bytes and go once to each rank that reads their row.
 static void check_bytes(const Scene *s) {
     const OracleGraph *g = &s->dense;
-    CLEARED(memory_drop)
     int64_t *nodes = owners(&s->graph, NODES, g->n),
             *edges = owners(&s->graph, HYPEREDGES, g->m + 1);
     int64_t rows = g->m == 0 ? copies(g->a, g->n, g->n, true, nodes, nodes)
@@ -183,7 +178,6 @@ TEST(labels_win_as_in_the_matrix) {
             check_integers(&s, want, "label");
             assert_int_equal(figure(&s, "rounds"), rounds);
             check_bytes(&s);
-            free(want);
         }
 }
 

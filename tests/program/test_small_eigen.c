@@ -28,7 +28,7 @@ static const Matrix matrices[] = {
 };
 
 static double *fill(const Matrix *m) {
-    double *a = ALLOC(double, m->n * m->n, "matrix");
+    double *a = TEST_ARRAY(double, m->n * m->n);
     for (int i = 0; i < m->n; i++)
         for (int j = 0; j < m->n; j++)
             a[i * m->n + j] = i < j ? m->entry(i, j) : m->entry(j, i);
@@ -58,8 +58,8 @@ static void check(const Matrix *m, const double *a, const double *value, const d
 
 static void check_part(const Matrix *m, const double *value, const double *vector, int first) {
     int rows = m->n - first;
-    CLEARED(memory_drop) double *a = fill(m), *some = ALLOC(double, m->n, "values");
-    CLEARED(memory_drop) double *part = ALLOC(double, m->n *rows, "vectors");
+    double *a = fill(m), *some = TEST_ARRAY(double, m->n);
+    double *part = TEST_ARRAY(double, m->n *rows);
     small_eigen(a, m->n, some, part, first);
     for (int j = 0; j < m->n; j++) {
         assert_true(some[j] == value[j]);
@@ -71,9 +71,8 @@ static void check_part(const Matrix *m, const double *value, const double *vecto
 TEST(pairs_solve_the_problem) {
     for (size_t k = 0; k < sizeof matrices / sizeof *matrices; k++) {
         const Matrix *m = &matrices[k];
-        CLEARED(memory_drop)
-        double *a = fill(m), *gone = fill(m), *value = ALLOC(double, m->n, "values");
-        CLEARED(memory_drop) double *vector = ALLOC(double, m->n * m->n, "vectors");
+        double *a = fill(m), *gone = fill(m), *value = TEST_ARRAY(double, m->n);
+        double *vector = TEST_ARRAY(double, m->n * m->n);
         small_eigen(gone, m->n, value, vector, 0);
         check(m, a, value, vector);
         check_part(m, value, vector, m->n / 2);
@@ -86,5 +85,4 @@ TEST(values_are_those_of_the_formula) {
     small_eigen(a, N, value, vector, N - 1);
     for (int j = 0; j < N; j++)
         assert_near(value[j], 2 - 2 * cos(acos(-1) * (N - j) / (N + 1)), 1e-13);
-    memory_free(a);
 }

@@ -32,15 +32,10 @@ static void find_values(Scene *s) {
     double *copy = oracle_matrix(n, n);
     memcpy(copy, s->theta, (size_t)(n * n) * sizeof *copy);
     dense_eigenvalues(s->value, copy, n);
-    free(copy);
 }
 
 static void scene_clear(Scene *s) {
     program_result_clear(&s->result);
-    free(s->value);
-    free(s->theta);
-    free(s->degree);
-    oracle_clear(&s->dense);
     test_graph_clear(&s->graph);
 }
 
@@ -219,7 +214,7 @@ TEST(the_same_run_gives_the_same_bytes) {
     scene_init(&s, &kinds[0]);
     run_well(&s, 9, 5);
     size_t bytes = (size_t)(s.graph.shard.set[NODES].own * 9) * sizeof(float);
-    CLEARED(memory_drop) float *first = ALLOC(float, bytes / sizeof(float), "embeddings");
+    float *first = TEST_ARRAY(float, bytes / sizeof(float));
     memcpy(first, array(&s, "embeddings.npy")->data, bytes);
     run_well(&s, 9, 5);
     assert_memory_equal(first, array(&s, "embeddings.npy")->data, bytes);

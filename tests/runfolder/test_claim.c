@@ -13,11 +13,6 @@ typedef struct Start {
     RunFolder folder;
 } Start;
 
-static char *text_of(const char *path) {
-    size_t bytes;
-    return file_read(path, 1 << 20, &bytes, &(Error){0});
-}
-
 static bool claim(Start *start, const char *name, const char *setting, RunClaim how, Error *said) {
     const char *settings[] = {setting};
     *said = (Error){0};
@@ -148,9 +143,8 @@ static void expect_left_alone(const char *name, RunClaim how) {
     runfolder_release(&start.folder);
     strcpy(start.config.run.dir, test_path("mine"));
     assert_refused(runfolder_mark(&start.config, &err), EXIT_CANNOT_WRITE, "not fringe's");
-    char *text = text_of(path);
+    char *text = test_read(path, NULL);
     assert_string_equal(text, "mine");
-    memory_free(text);
     snprintf(top, sizeof top, "mine/%.*s", (int)strcspn(name, "/"), name);
     assert_ok(file_remove(test_path(top), &err));
     assert_int_equal(rmdir(test_path("mine")), 0); // nothing else was made there
@@ -223,17 +217,15 @@ TEST(a_death_at_any_step_of_a_start_loses_nothing) {
     int n = 1;
     expect(&start, "dies", slow, anew, "dies");
     end(&start, true);
-    char *before = text_of(test_path("dies/.fringe"));
+    char *before = test_read(test_path("dies/.fringe"), NULL);
     for (; !survives("dies", &anew, n); n++) {
-        char *after = text_of(test_path("dies/.fringe"));
+        char *after = test_read(test_path("dies/.fringe"), NULL);
         assert_string_equal(after, before);
-        memory_free(after);
         expect(&start, "dies", fast, anew, "dies-2"); // what it has made is of use
         runfolder_release(&start.folder);
         file_remove(test_path("dies-2"), &(Error){0});
     }
     assert_true(n > 4);
-    memory_free(before);
     for (n = 1; !survives("dies", &resumed, n); n++) { // the newest one is dies-2
         expect(&start, "dies", slow, resumed, "dies-2");
         runfolder_release(&start.folder);

@@ -19,8 +19,8 @@ static inline int64_t homes_around(const Srp *srp, LiveHypergraph *live, int sid
 
 static inline void assert_counted(Srp *srp, int parts) {
     LiveHypergraph *live = srp_live(srp);
-    SrpPart *part = calloc((size_t)parts, sizeof *part);
-    bool *seen = calloc((size_t)parts, sizeof *seen);
+    SrpPart *part = TEST_ARRAY(SrpPart, parts);
+    bool *seen = TEST_ARRAY(bool, parts);
     SrpTotals sum = {0}, totals = srp_totals(srp);
     for (int32_t v = 0; v < live->side[SIDE_NODE].slots; v++) {
         int32_t home = srp_home(srp, SIDE_NODE, v);
@@ -57,6 +57,4 @@ static inline void assert_counted(Srp *srp, int parts) {
     assert_int_equal(sum.replicas, totals.replicas);
     assert_int_equal(sum.connectivity, totals.connectivity);
     assert_int_equal(sum.cut, totals.cut);
-    free(seen);
-    free(part);
 }

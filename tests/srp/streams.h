@@ -94,8 +94,8 @@ static inline Planted planted_new(int64_t nodes, int64_t hyperedges, int groups,
                                   uint64_t seed) {
     enum { LEAST = 2, MOST = 10 };
     Dice dice = {seed};
-    Planted p = {nodes, hyperedges, 0, calloc((size_t)hyperedges + 1, sizeof(int32_t)),
-                 calloc((size_t)hyperedges * MOST, sizeof(int32_t))};
+    Planted p = {nodes, hyperedges, 0, TEST_ARRAY(int32_t, hyperedges + 1),
+                 TEST_ARRAY(int32_t, hyperedges * MOST)};
     for (int64_t h = 0; h < hyperedges; h++) {
         int64_t arity = LEAST + dice_below(&dice, MOST - LEAST + 1), begin = p.pins;
         int64_t group = dice_below(&dice, groups);
@@ -114,11 +114,6 @@ static inline Planted planted_new(int64_t nodes, int64_t hyperedges, int groups,
     return p;
 }
 
-static inline void planted_free(Planted *p) {
-    free(p->offset);
-    free(p->pin);
-}
-
 static inline void planted_by_hyperedges(const Planted *p, Srp *srp) {
     uint64_t other[64];
     for (int64_t h = 0; h < p->hyperedges; h++) {
@@ -131,8 +126,8 @@ static inline void planted_by_hyperedges(const Planted *p, Srp *srp) {
 
 // Every node with its hyperedges, in the order of ids.
 static inline void planted_by_nodes(const Planted *p, Srp *srp) {
-    int64_t *begin = calloc((size_t)p->nodes + 2, sizeof *begin);
-    uint64_t *other = calloc((size_t)p->pins + 1, sizeof *other);
+    int64_t *begin = TEST_ARRAY(int64_t, p->nodes + 2);
+    uint64_t *other = TEST_ARRAY(uint64_t, p->pins + 1);
     for (int64_t k = 0; k < p->pins; k++)
         begin[p->pin[k] + 2]++;
     for (int64_t v = 0; v < p->nodes; v++)
@@ -143,6 +138,4 @@ static inline void planted_by_nodes(const Planted *p, Srp *srp) {
     for (int64_t v = 0; v < p->nodes; v++)
         srp_given(srp, &(Event){EVENT_NODE, (uint64_t)v, begin[v + 1] - begin[v], other + begin[v],
                                 false, 1, ""});
-    free(begin);
-    free(other);
 }

@@ -133,7 +133,6 @@ TEST(balance_costs_few_replicas) {
         assert_true((double)held.replicas <= 1.2 * (double)free.replicas);
         assert_true((double)held.connectivity <= 1.05 * (double)free.connectivity);
     }
-    planted_free(&planted);
 }
 
 static bool is_present(Srp *srp, int32_t node) {
@@ -160,5 +159,4 @@ TEST(nodes_follow_their_hyperedges) {
         assert_true(is_present(srp, v));
     srp_unsettle(srp);
     srp_free(srp);
-    planted_free(&planted);
 }

@@ -134,7 +134,6 @@ TEST(a_snapshot_moves_nothing_in_the_window) {
     assert_true(moved > 100);
     srp_free(settled);
     srp_free(plain);
-    planted_free(&planted);
 }
 
 // A partitioner that is restored from its files goes on as the saved one, through phase 2 and
@@ -174,5 +173,4 @@ TEST(one_part_has_no_replicas) {
     assert_int_equal(srp_parts(srp)->pins, planted.pins);
     srp_unsettle(srp);
     srp_free(srp);
-    planted_free(&planted);
 }

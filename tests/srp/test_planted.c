@@ -52,7 +52,6 @@ TEST(phase_1_finds_the_groups) {
         assert_true(chance > thesis && chance > marginal);
         assert_share(replicas(&p, (Way){"fennel", true, 0, false}), marginal, 1.05,
                      "fennel against marginal, nodes");
-        planted_free(&p);
     }
 }
 
@@ -67,6 +66,5 @@ TEST(phase_2_lowers_replicas) {
                          replicas(&p, (Way){"marginal", by_nodes, 0, false}), 0.85,
                          "marginal with a window of all nodes");
         }
-        planted_free(&p);
     }
 }

@@ -18,7 +18,7 @@ static void batch_take(Batch *b, Srp *srp) {
     b->live = srp_live(srp);
     memset(b->pins, 0, sizeof b->pins);
     for (int side = 0; side < LIVE_SIDES; side++) {
-        b->home[side] = calloc((size_t)b->live->side[side].slots, sizeof(int32_t));
+        b->home[side] = TEST_ARRAY(int32_t, b->live->side[side].slots);
         for (int32_t x = 0; x < b->live->side[side].slots; x++)
             b->home[side][x] = srp_home(srp, side, x);
     }
@@ -126,18 +126,15 @@ TEST(refining_all_is_batch_label_propagation) {
         planted_by_hyperedges(&planted, srp);
         batch_take(&batch, srp);
         assert_near(batch_cost(&batch), srp_cost(srp), 1e-12);
-        int32_t *best[LIVE_SIDES] = {calloc(400, sizeof(int32_t)), calloc(400, sizeof(int32_t))};
+        int32_t *best[LIVE_SIDES] = {TEST_ARRAY(int32_t, 400), TEST_ARRAY(int32_t, 400)};
         halves += run_batch(&batch, options.iterations, best);
         srp_settle(srp);
         for (int side = 0; side < LIVE_SIDES; side++) {
             for (int32_t x = 0; x < srp_live(srp)->side[side].slots; x++)
                 assert_int_equal(srp_home(srp, side, x), best[side][x]);
-            free(best[side]);
-            free(batch.home[side]);
         }
         srp_unsettle(srp);
         srp_free(srp);
-        planted_free(&planted);
     }
     assert_true(halves > 12 * 4); // more than two passes were worth while
 }

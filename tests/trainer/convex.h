@@ -30,16 +30,13 @@ static inline int make_problem(void **state) {
 // z = A A x
 
 static void smooth_features(double *z) {
-    CLEARED(oracle_clear) OracleGraph g = oracle_graph(&graph.dataset);
+    OracleGraph g = oracle_graph(&graph.dataset);
     double *a = oracle_aggregation(&g, "gcn"), *once = oracle_matrix(GRAPH_NODES, FEATURES),
            *x = oracle_matrix(GRAPH_NODES, FEATURES);
     for (int64_t k = 0; k < GRAPH_NODES * FEATURES; k++)
         x[k] = (double)g.x[k];
     oracle_product(once, a, false, x, false, GRAPH_NODES, GRAPH_NODES, FEATURES);
     oracle_product(z, a, false, once, false, GRAPH_NODES, GRAPH_NODES, FEATURES);
-    free(x);
-    free(once);
-    free(a);
 }
 
 // error [CLASSES] = softmax(z W) - the class of the node

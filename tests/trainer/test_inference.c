@@ -94,9 +94,8 @@ TEST(it_takes_nothing_of_training) {
                planned = (double)forecast_total(&inference.forecast);
         if (planned < 0.95 * used - 50e3) // small items are not planned
             fail_msg("planned %.0f bytes, used %.0f", planned, used);
-        float *parameters = ALLOC(float, inference.shape.parameter_count, "test");
+        float *parameters = TEST_ARRAY(float, inference.shape.parameter_count);
         model_infer(inference.model, on_device(parameters));
-        memory_free(parameters);
         int64_t takes = memory_allocs();
         inference_close(&inference);
         assert_int_equal(memory_allocs(), takes);
@@ -134,11 +133,10 @@ TEST(a_graph_without_splits_is_predicted) {
     settle(1);
     Inference inference;
     open_inference(&inference);
-    float *parameters = ALLOC(float, inference.shape.parameter_count, "test");
+    float *parameters = TEST_ARRAY(float, inference.shape.parameter_count);
     model_initial(&inference.shape, 1, parameters);
     assert_int_equal(model_infer(inference.model, on_device(parameters)).count,
                      graph.shard.set[NODES].own);
-    memory_free(parameters);
     inference_close(&inference);
     test_graph_clear(&graph);
 }

@@ -47,7 +47,7 @@ static void measure(PrecisionChoice *choice, TestGraphKind kind, const char *lay
 }
 
 static void assert_same_on_all_ranks(const PrecisionChoice *choice) {
-    CLEARED(memory_drop) PrecisionChoice *all = ALLOC(PrecisionChoice, test_comm.size, "test");
+    PrecisionChoice *all = TEST_ARRAY(PrecisionChoice, test_comm.size);
     comm_all_gather(&test_comm, choice, all, sizeof *choice);
     for (int rank = 0; rank < test_comm.size; rank++)
         assert_memory_equal(&all[rank], choice, sizeof *choice);
@@ -84,12 +84,12 @@ static double rounded(float value) {
 
 // Of this rank's first 32 rows of features with the one matrix; logits stay fp32.
 static double error_of_one_layer(void) {
-    ModelShape *shape = ALLOC(ModelShape, 1, "test");
+    ModelShape *shape = TEST_ARRAY(ModelShape, 1);
     double wrong = 0, whole = 0;
     const Shard *s = &graph.shard;
     snprintf(config.run.precision, sizeof config.run.precision, "bf16");
     assert_ok(model_shape_of_shard(shape, &config, s, &err));
-    float *all = ALLOC(float, shape->state_count, "test");
+    float *all = TEST_ARRAY(float, shape->state_count);
     model_initial(shape, 5, all);
     const float *w = all + shape->parameter[0].begin;
     for (int64_t r = 0; r < s->set[NODES].own && r < 32; r++)
@@ -103,8 +103,6 @@ static double error_of_one_layer(void) {
             wrong += (bf16 - exact) * (bf16 - exact);
             whole += exact * exact;
         }
-    memory_free(all);
-    memory_free(shape);
     return whole > 0 ? sqrt(wrong / whole) : 0;
 }
 

@@ -248,7 +248,7 @@ WORLD_TEST(a_gradient_that_is_not_finite_ends_the_training) {
     EpochRecord record;
     int64_t count = graph.shard.set[NODES].own * graph.shard.features;
     const float *before = graph.shard.x;
-    CLEARED(memory_drop) float *large = ALLOC(float, count, "test");
+    float *large = TEST_ARRAY(float, count);
     for (int64_t k = 0; k < count; k++)
         large[k] = 1e20f;
     graph.shard.x = large;

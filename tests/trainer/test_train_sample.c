@@ -102,7 +102,7 @@ WORLD_TEST(draws_have_the_moments_of_their_formula) {
                          "model.hidden=[48]", "train.eval_every=0");
     for (int e = 0; e < 97; e++)
         assert_ok(trainer_epoch(t, &record, &err));
-    CLEARED(memory_drop) float *g = ALLOC(float, own(t) * t->shard->classes, "g");
+    float *g = TEST_ARRAY(float, own(t) * t->shard->classes);
     memcpy(g, t->sampler.gradient, (size_t)(own(t) * t->shard->classes) * sizeof *g);
     for (int64_t r = 0; r < own(t); r++)
         assert_true((t->sampler.norm[r] > 0) == (t->shard->split[r] == SPLIT_TRAIN));

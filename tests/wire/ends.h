@@ -3,6 +3,7 @@
 
 #include "../codec_values.h"
 #include "../difference.h"
+#include "../rows.h"
 #include "../sparse.h"
 #include "../support.h"
 
@@ -85,8 +86,6 @@ static inline void pair_clear(Pair *p) {
     for (int flow = 0; flow < FLOWS; flow++)
         box_clear(&p->box[flow]);
     taken_free(&p->taken);
-    rows_free(device(), &p->received);
-    rows_free(device(), &p->sent);
 }
 
 static inline void fill_rows(Pair *p, int64_t exchange) {

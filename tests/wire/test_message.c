@@ -104,7 +104,7 @@ TEST(lengths_that_vary_are_bounded) {
 // Blocks are told apart by place: two that change seats change the sum.
 TEST(long_payloads_count_every_block) {
     enum { BLOCK = 1 << 18, BYTES = 9 * BLOCK + 7 };
-    CLEARED(memory_drop) unsigned char *payload = memory_alloc(BYTES, "test");
+    unsigned char *payload = test_memory(BYTES);
     fill(payload, BYTES);
     uint64_t sum = message_payload_checksum(payload, BYTES, NULL);
     assert_true(sum == message_payload_checksum(payload, BYTES, NULL));

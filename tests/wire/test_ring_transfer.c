@@ -41,13 +41,11 @@ static void scene_init(Scene *scene, const RingForm *form, Way way) {
     for (int r = 0; r < RINGS; r++) {
         ring_transfer_alloc(&scene->ring[r], &allocator, size, form_of(form, way, r));
         ring_transfer_open(&scene->ring[r], &scene->endpoint, r * slots);
-        scene->room[r] = ALLOC(unsigned char, scene->ring[r].rounds *FLOWS *ROOM, "test");
+        scene->room[r] = TEST_ARRAY(unsigned char, scene->ring[r].rounds *FLOWS *ROOM);
     }
 }
 
 static void scene_clear(Scene *scene) {
-    for (int r = 0; r < RINGS; r++)
-        memory_free(scene->room[r]);
     endpoint_clear(&scene->endpoint);
     taken_free(&scene->taken);
 }
