@@ -139,14 +139,30 @@ static bool graph_is_small(const Plan *p) {
     return forecast_total(&reading) <= (size_t)SMALL_MEMORY << 30;
 }
 
+// A small graph may have fewer nodes than there would be ranks.
+static bool fit_ranks(Plan *p) {
+    if (!graph_is_small(p))
+        return true;
+    if (!open_cut(p, &p->cut, 1))
+        return false;
+    p->nodes = p->cut.shard->set[NODES].total;
+    plan_cut_clear(&p->cut);
+    while (p->options->plan_ranks == NULL && p->ranks[p->points - 1] > p->nodes)
+        p->points--;
+    int most = p->ranks[p->points - 1];
+    return most <= p->nodes ||
+           error_set(&p->err, EXIT_CONFIG, "--ranks: %d ranks, but there are %lld nodes", most,
+                     (long long)p->nodes);
+}
+
 // The cuts from which others are extrapolated: made where the graph is small.
 static bool open_small_cuts(Plan *p) {
-    bool may_cut = graph_is_small(p);
+    bool may_cut = p->nodes > 0;
     for (int i = 0; i < SMALL; i++) {
         bool there;
         if (!in_cache(p, small_cuts[i], &there))
             return false;
-        if (!there && !may_cut)
+        if (!there && (!may_cut || small_cuts[i] > p->nodes))
             continue;
         if (!open_cut(p, &p->small[p->smalls], small_cuts[i]))
             return false;
@@ -258,7 +274,8 @@ static bool estimate_all(Plan *p) {
 
 static bool make_plan(Plan *p) {
     const char *ranks = p->options->plan_ranks;
-    if (!read_ranks(p, ranks != NULL ? ranks : "1,2,4,8") || !read_machine(p) || !load_modes(p))
+    if (!read_ranks(p, ranks != NULL ? ranks : "1,2,4,8") || !read_machine(p) || !load_modes(p) ||
+        !fit_ranks(p))
         return false;
     threads_set(0, 1);
     bool ok = prepare_growth(p) && estimate_all(p);

@@ -10,6 +10,7 @@ enum { MODES = 12, SMALL = 3 };
 typedef struct Plan {
     const Options *options;
     int points, ranks[PLAN_POINTS];
+    int64_t nodes; // of a small graph; 0: it is large
     PlanMachine machine;
     bool measured, link_given;
     Config *config; // [MODES] in each mode

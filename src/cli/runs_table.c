@@ -137,6 +137,19 @@ static void print_row(const Table *table, int run) {
         print_below(differences);
 }
 
+// Each score once.
+static void print_scores(const RunRecords *records) {
+    for (int i = 0; i < records->count; i++) {
+        const Score *score = records->run[i].score;
+        bool said = false;
+        for (int k = 0; k < i && !said; k++)
+            said = records->run[k].score == score;
+        if (!said)
+            terminal_print("%s%s%s", i > 0 ? ", " : "", score->title,
+                           score->percent ? " in %" : "");
+    }
+}
+
 // Each name once.
 static void print_look_alikes(const RunRecords *records) {
     for (int i = 0; i < records->count; i++) {
@@ -178,12 +191,12 @@ static void print_table(const Table *table) {
     terminal_print("%-*s", table->name_width, "run");
     if (table->beside)
         terminal_print(" %-*s", table->difference_width, "differs");
-    terminal_print(" %-10s %6s %6s %8s %8s %6s\n", "state", "val %", "test %", "epoch", "sent",
-                   "age");
+    terminal_print(" %-10s %6s %6s %8s %8s %6s\n", "state", "val", "test", "epoch", "sent", "age");
     for (int i = 0; i < table->records->count; i++)
         print_row(table, i);
-    terminal_print(
-        "\nval, test: at the best validation; epoch: the median; sent: in the last epoch\n");
+    terminal_print("\nval, test: ");
+    print_scores(table->records);
+    terminal_print(" at the best validation\nepoch: the median; sent: in the last epoch\n");
     print_usual(table);
     print_look_alikes(table->records);
 }

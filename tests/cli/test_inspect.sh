@@ -103,6 +103,7 @@ expect "a wrong part file" 65 'bad.part.2:3: expected the number of a part' "$FR
 expect "fringe runs" 0 '^many/run-2 .* finished' "$FRINGE" runs .
 awk 'length($0) > 80 {exit 1}' out || fail "a line of fringe runs is too long"
 [ "$(grep -c 'ranks=1' out)" -eq 1 ] && grep -q 'ranks=2' out || fail "what most runs have stands once: $(cat out)"
+grep -q '^val, test: accuracy in % at the best validation$' out || fail "the score has a name: $(cat out)"
 expect "of one folder" 0 '^run-2 +seed=1 +finished' "$FRINGE" runs many
 expect "of nothing" 66 'no such folder' "$FRINGE" runs nothing
 expect "without a folder" 66 'runs: there is no such folder here' "$FRINGE" runs

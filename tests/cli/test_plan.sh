@@ -86,7 +86,12 @@ expect 'compute that is none' 64 "--compute" "$FRINGE" plan tiny.json --compute 
 expect 'compute that is not finite' 64 "--compute" "$FRINGE" plan tiny.json --compute inf,1
 expect 'no cores' 64 "--cores: expected a number above 0" plan --cores 0
 expect 'half a core' 0 '^hosts +0.5 cores, 1 rank each' plan --cores 0.5
-expect 'more ranks than nodes' 65 'nodes, fewer than 60000 ranks|cannot be cut into' plan --ranks 60000
+expect 'more ranks than nodes' 78 '^fringe: --ranks: 60000 ranks, but there are [0-9]+ nodes$' plan --ranks 60000
+printf '%s\n' '0 1' '1 2' '2 3' >four.edges
+printf '%s\n' id,x,label,split 0,1,0,train 1,2,1,train 2,3,0,val 3,4,1,test >four.csv
+echo '{"data": {"path": "four.edges", "nodes": "four.csv"}}' >four.json
+expect 'no more ranks than nodes, unasked' 0 '^ +4 checked ' "$FRINGE" plan four.json --compute 50,10
+grep -qE '^ +8 ' out && fail "8 ranks for 4 nodes: $(cat out)"
 expect 'a picture that cannot be written' 73 'nowhere' plan --ranks 1 --svg nowhere/plan.svg
 expect 'no config' 66 'missing.json' "$FRINGE" plan missing.json
 expect 'a wrong option' 64 'no option --rank-per-host; did you mean --ranks-per-host' plan --rank-per-host 3
