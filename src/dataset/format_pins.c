@@ -118,6 +118,42 @@ static bool agree_on_weights(Dataset *dataset, const Links *list, const char *pa
     return err->code == 0;
 }
 
+// Does each line of members begin with an id that stands nowhere else, neither there nor in
+// data.nodes?
+static bool begins_with_names(const Links *l, const IdColumns *ids, int64_t nodes) {
+    enum { MANY = 4 }; // in fewer lines it may happen
+    int32_t *count = ALLOC(int32_t, nodes, "times that a node is named");
+    bool each = l->hyperedges >= MANY, repeats = false;
+    memset(count, 0, (size_t)nodes * sizeof *count);
+    for (int c = 0; c < ids->columns; c++)
+        for (int64_t i = 0; i < ids->of[c].count; i++)
+            count[ids->of[c].value[i]]++;
+    for (int64_t p = 0; p < l->count; p++) {
+        bool alone = count[l->id[0][p]] == 1;
+        bool first = p == 0 || l->id[1][p] != l->id[1][p - 1];
+        each = each && (alone || !first);
+        repeats = repeats || !(alone || first);
+    }
+    memory_free(count);
+    return each && repeats;
+}
+
+static bool check_names(Dataset *dataset, const Links *l, const IdColumns *ids, int64_t nodes,
+                        const char *path, Error *err) {
+    static const char says[] =
+        "if it names the hyperedge, leave it out: cut -d' ' -f2- OLD > NEW, where blanks separate";
+    if (!l->members || !begins_with_names(l, ids, nodes))
+        return true;
+    if (ids->columns == 2)
+        return error_set(err, EXIT_DATA,
+                         "%s: every line begins with an id that is in no other place, nor in "
+                         "data.nodes; %s",
+                         path, says);
+    warnings_add(&dataset->warnings, "every line begins with an id that is in no other place; %s",
+                 says);
+    return true;
+}
+
 // Nodes with those of data.nodes; hyperedges have no rows.
 static bool number(Dataset *dataset, Links *l, const Text *text, int64_t *nodes,
                    int64_t *hyperedges, const Request *request, Error *err) {
@@ -129,6 +165,7 @@ static bool number(Dataset *dataset, Links *l, const Text *text, int64_t *nodes,
     bool ok = node_files_add_ids(request->node_files, &of_nodes, err) &&
               ids_number_nodes(&of_nodes, &dataset->ids, nodes, roster ? -1 : request->rows,
                                request->path, &dataset->warnings, err) &&
+              check_names(dataset, l, &of_nodes, *nodes, request->path, err) &&
               (l->members || ids_number_nodes(&of_hyperedges, &unused, hyperedges, -1,
                                               request->path, &dataset->warnings, err));
     if (of_nodes.columns == 2)

@@ -286,7 +286,7 @@ TEST(lines_of_members) {
     static const struct {
         const char *text, *words; // words: of a refusal, or of a warning
         int64_t nodes, hyperedges, pins;
-        int32_t first[3]; // the hyperedges of node 0, then -1
+        int32_t first[4]; // the hyperedges of node 0, then -1
     } cases[] = {
         {"1,2,3\n2\n3, 1\n", "run from 1 to 3", 3, 3, 6, {0, 2, -1}},
         {"# trips\na b c\n\nc\n\"x y\" b\n", "from a to x y", 4, 3, 6, {0, -1}},
@@ -302,6 +302,8 @@ TEST(lines_of_members) {
         {"1,2\n3,,1\n", "list.csv:2: an id is empty", 0, 0, 0, {0}},
         {"1,2\n3,anna\n", "'anna' is not written as a number", 0, 0, 0, {0}},
         {"# nothing\n", "there are no pins in it", 0, 0, 0, {0}},
+        {"p a b\nq b c\nr c a\ns a d\n", "if it names the hyperedge", 8, 4, 12, {0, 2, 3, -1}},
+        {"p a b\nq b c\nr c a\na d\n", "from a to r", 7, 4, 11, {0, 2, 3, -1}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Dataset d;
@@ -317,6 +319,11 @@ TEST(lines_of_members) {
         assert_int_equal(cases[i].first[d.offset[1]], -1);
         dataset_clear(&d);
     }
+    Dataset d;
+    test_write_text(test_path("nodes.csv"), "id,x\na,1\nb,1\nc,1\nd,1\n");
+    assert_false(loads(&d, "list.csv", "p a b\nq b c\nr c a\ns a d\n",
+                       ", \"format\": \"members\", \"nodes\": \"nodes.csv\"", false,
+                       "nor in data.nodes; if it names the hyperedge"));
 }
 
 // A column of numbers to predict; the nodes of a graph and rows in their order.
