@@ -1,4 +1,6 @@
-// Activations by themselves (kernels/activations.h), and the maximum of sets of rows.
+// Activations by themselves (kernels/activations.h), the maximum of sets of rows, and a bias for
+// layers whose aggregate is the last thing that happens to a row (transform first), where no dense
+// product is left to add it while the row is in the cache.
 #include "../activations.h"
 #include "cells.h"
 
@@ -9,6 +11,7 @@ typedef struct RowsCall {
     unsigned char *which; // [N, stride]
     int word;             // an Activation, or a place
     float slope;
+    const float *bias;
 } RowsCall;
 typedef void EachRow(const RowsCall *call, int64_t r, RowsType type);
 
@@ -84,4 +87,16 @@ void cpu_add_chosen(Rows out, Range range, Rows g, const DeviceByte *which, uint
     RowsCall call = call_of(out, g, place);
     call.which = cpu_bytes(which);
     EACH_TYPE(out.type, each_row, chosen_row, &call, range, poll);
+}
+
+CELLS_INLINE void bias_row(const RowsCall *call, int64_t r, RowsType type) {
+    Cells out = row_cells(call->out, r, type);
+    for (int64_t c = 0; c < call->x.columns; c++)
+        cell_set(out, c, cell(out, c) + call->bias[c]);
+}
+
+void cpu_add_bias(Rows out, Range range, const DeviceFloat *bias, const Poll *poll) {
+    RowsCall call = call_of(out, out, 0);
+    call.bias = cpu_floats(bias);
+    EACH_TYPE(out.type, each_row, bias_row, &call, range, poll);
 }
