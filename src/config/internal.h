@@ -19,8 +19,6 @@ typedef struct Meaning {
     const char *place, *names, *answer;
 } Meaning;
 const Meaning *synonym_at(int i); // NULL: i is past the last one
-// Equal up to letters' case, '-' and '_'. `b` ends at a blank or its end.
-bool config_is_alike(const char *a, const char *b);
 // The word of the key, in other letters, or the answer of the table.
 const char *synonym_of_word(const Key *key, const char *word, Choices choice);
 
@@ -58,6 +56,8 @@ void config_complain(Complaints *complaints, const char *format, ...)
 void config_set_defaults(Config *config);
 // The default of one key, into a Config or a member's struct.
 void config_set_default(void *values, const Key *key);
+// Equal up to letters' case, '-' and '_'. `b` ends at a blank or its end.
+bool config_is_alike(const char *a, const char *b);
 const Key *config_key_find(const char *path); // NULL if there is none
 // One term of a key's condition (idle.c): the word of another key is one of "A|B", or none of them.
 typedef struct Term {

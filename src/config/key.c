@@ -2,6 +2,7 @@
 
 #include "internal.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,20 @@ static void put_numbers(JsonWriter *writer, const char *name, const char *text) 
     double value[NUMBERS_MOST];
     int64_t count = config_numbers(text, value, NUMBERS_MOST);
     json_put_list(writer, name, value, count);
+}
+
+bool config_is_alike(const char *a, const char *b) {
+    for (;; a++, b++) {
+        while (*a == '-' || *a == '_')
+            a++;
+        while (*b == '-' || *b == '_')
+            b++;
+        bool ended = *b == 0 || *b == ' ';
+        if (*a == 0 || ended)
+            return *a == 0 && ended;
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+    }
 }
 
 const Key *config_key_find(const char *path) {

@@ -6,7 +6,6 @@
 
 #include "internal.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #define SETTINGS_OF_OPTIMIZER                                                                      \
@@ -358,20 +357,6 @@ static const Meaning meanings[] = {
 
 const Meaning *synonym_at(int i) {
     return i < (int)(sizeof meanings / sizeof *meanings) ? &meanings[i] : NULL;
-}
-
-bool config_is_alike(const char *a, const char *b) {
-    for (;; a++, b++) {
-        while (*a == '-' || *a == '_')
-            a++;
-        while (*b == '-' || *b == '_')
-            b++;
-        bool ended = *b == 0 || *b == ' ';
-        if (*a == 0 || ended)
-            return *a == 0 && ended;
-        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
-            return false;
-    }
 }
 
 static bool names(const Meaning *row, const char *name) {
