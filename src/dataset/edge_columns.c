@@ -133,9 +133,9 @@ static bool looks_like_hypergraph(const Table *table, const Text *text, Error *e
                          "which must stand in every line (a cell in quotes has no line breaks)");
     return error_set(
         err, EXIT_DATA,
-        "%s: its first line has %d columns without names. If lines list the members of hyperedges "
-        "it looks like a hypergraph: write lines 'node hyperedge' and set data.format=pins. If "
-        "they are edges, set data.columns={\"source\": 1, \"target\": 2}",
+        "%s: its first line has %d columns without names. If lines list the members of hyperedges, "
+        "it is a hypergraph: set data.format=members. If they are edges, set "
+        "data.columns={\"source\": 1, \"target\": 2}",
         table->path, table->columns);
 }
 

@@ -37,7 +37,7 @@ static void warn_of_lines(Dataset *dataset, const Links *links) {
         warnings_add(&dataset->warnings,
                      "the third column, of whole numbers, is taken as a weight; if it is none set "
                      "data.columns={\"source\": 1, \"target\": 2}, and if lines list three members "
-                     "of a hyperedge, write lines 'node hyperedge' and set data.format=pins");
+                     "of a hyperedge, set data.format=members");
 }
 
 // The comment of a SNAP file is only a hint, so it gives a warning.
@@ -189,7 +189,8 @@ static bool looks_like_edges(const char *path) {
 }
 
 static bool matches(const char *path) {
-    bool named = text_ends(path, ".txt .tsv .csv .edges .edgelist .ncol") || path_ends(path, ".npy");
+    bool named =
+        text_ends(path, ".txt .tsv .csv .edges .edgelist .ncol") || path_ends(path, ".npy");
     return (named && !file_is_folder(path)) || parts_are(path) || looks_like_edges(path);
 }
 

@@ -81,7 +81,7 @@ TEST(edge_lists) {
         {"0 1\n1\n", ":2: 1 column where the lines before have 2", 0, 0},
         {"0 1\n1 2 3\n", ":2: 3 columns where the lines before have 2", 0, 0},
         {"0 1 1\n1 2\n", ":2: 2 columns where the lines before have 3", 0, 0},
-        {"0 1 1 1\n", "looks like a hypergraph", 0, 0},
+        {"0 1 1 1\n", "data.format=members", 0, 0},
         {"0 one\n", ":1: the id 'one' is not written as a number, but '0'", 0, 0},
         {"0 1.0\n", ":1: the id '1.0' is a whole number with a point", 0, 0},
         {"0 -1\n1 0\n", NULL, 3, 2}, // -1, 0, 1
