@@ -241,6 +241,10 @@ static void warn_of_classes(Dataset *dataset) {
 
 static void warn_of_edges(Dataset *dataset) {
     Csr rows = dataset_csr(dataset);
+    int64_t zeros = 0;
+    for (int64_t e = 0; dataset->weight != NULL && e < dataset->edges; e++)
+        zeros += dataset->weight[e] == 0;
+    warn_of_count(dataset, zeros, "edge", "of weight 0, which adds nothing to a sum");
     warn_of_count(dataset, csr_loops(&rows), "self-loop", "stored");
     warn_of_count(dataset, csr_duplicates(&rows), "edge", "stored more than once");
 }

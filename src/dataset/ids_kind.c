@@ -120,6 +120,12 @@ bool id_kind_decide(bool *text, const IdKind *kind, const Config *config, Error 
                          "%s:%lld: the id '%s' is no whole number; set data.ids=text "
                          "if ids are names",
                          odd->path, (long long)odd->line, SHOWN(odd->word));
+    if ((strstr(odd->word, "E+") != NULL || strstr(odd->word, "e+") != NULL) &&
+        strspn(odd->word, "0123456789.,eE+") == strlen(odd->word))
+        return error_set(err, EXIT_DATA,
+                         "%s:%lld: the id '%s' is as spreadsheets show long numbers, whose other "
+                         "digits are lost; write ids in full, or set data.ids=text if it is a name",
+                         odd->path, (long long)odd->line, SHOWN(odd->word));
     if (!number && has_point(odd))
         return error_set(
             err, EXIT_DATA,

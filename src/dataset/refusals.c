@@ -12,16 +12,19 @@ typedef struct Kind {
     const char *what;
     const char *unpack; // the command, of what is packed
     const char *edges;  // an awk program that prints source and target, of what it can read
+    const char *cure;   // what else helps
 } Kind;
 
 #define HTML "an HTML page"
 #define POINTER "a pointer of git-lfs"
+#define WORKBOOK "a workbook of Excel or its like", .cure = "save each sheet as CSV (UTF-8)"
 #define DIMACS "a graph of DIMACS", .edges = "/^[ae] / {print $2, $3}"
 
 // What is told by its first bytes stands above what is told by its name.
 static const Kind kinds[] = {
     {NULL, "<!DOCTYPE html", HTML, NULL},
     {NULL, "<html", HTML, NULL},
+    {NULL, "404: Not Found", "the answer of a server", .cure = "download it again"},
     {NULL, "version https://git-lfs", POINTER, NULL},
     {".bz2", "BZh", "packed by bzip2", "bunzip2 -k"},
     {".xz",
@@ -30,6 +33,14 @@ static const Kind kinds[] = {
      "packed by xz", "unxz -k"},
     {".zst", "\x28\xB5\x2F\xFD", "packed by zstd", "unzstd"},
     {".7z", "7z\xBC\xAF", "packed by 7-Zip", "7z x"},
+    {".tar", NULL, "packed by tar", "tar -xf"},
+    {".tgz", NULL, "packed by tar", "tar -xf"},
+    {".xlsx", NULL, WORKBOOK},
+    {".xls", "\xD0\xCF\x11\xE0", WORKBOOK},
+    {".ods", NULL, WORKBOOK},
+    {".rds", NULL, "data of R", .cure = "write.csv(edges, 'edges.csv', row.names = FALSE) in R"},
+    {".sqlite", "SQLite format 3", "a database", .cure = "sqlite3 -header -csv writes a table"},
+    {".sif", NULL, "a network of Cytoscape", .edges = "{for (i = 3; i <= NF; i++) print $1, $i}"},
     {".parquet", "PAR1", "a Parquet table", NULL},
     {".feather", "ARROW1", "a Feather table", NULL},
     {".feather", "FEA1", "a Feather table", NULL},
@@ -151,6 +162,9 @@ bool format_is_refused(const char *path, Error *err) {
         return !error_set(err, EXIT_DATA,
                           "%s is %s, which is not read (gzip is); unpack it: %s '%s'", path, what,
                           kind->unpack, path);
+    if (kind->cure != NULL)
+        return !error_set(err, EXIT_DATA, "%s is %s, which is not read; %s", path, what,
+                          kind->cure);
     if (kind->edges != NULL)
         return !error_set(err, EXIT_DATA,
                           "%s is %s, which is not read; list its edges: awk '%s' '%s' > edges.txt",

@@ -71,6 +71,7 @@ TEST(lists_of_edges) {
          0,
          {0}},
         {"a likes b\nb likes a\n", "", "{\"source\": 1, \"target\": 3} if edges", 0, 0, {0}},
+        {"0 1 0\n1 0 2\n", "", "1 edge of weight 0, which adds nothing", 2, 2, {1, 0}},
         {"0 1 -2\n", "", "stored edge 0 weighs -2", 0, 0, {0}},
         {"0 1\r1 0\r", "", "end in CR alone", 0, 0, {0}},
         {"0 1\n\xff 0\n", "", "list.csv:2: it is not UTF-8; convert it: iconv", 0, 0, {0}},
@@ -110,6 +111,7 @@ TEST(lists_of_edges) {
         // ids
         {"7 007\n", "", "'007' is not written as a number", 0, 0, {0}},
         {"7.0 10.0\n", "", "'7.0' is a whole number with a point; set data.ids=number", 0, 0, {0}},
+        {"1.23e+11 7\n", "", "'1.23e+11' is as spreadsheets show long numbers", 0, 0, {0}},
         {"7.0 10.0\n", ", \"ids\": \"number\"", "from 7 to 10", 2, 1, {1}},
         {"10.0 7.5\n", ", \"ids\": \"text\"", "from 10.0 to 7.5", 2, 1, {1}},
         {"7 007\n8 7\n", ", \"ids\": \"number\"", "", 2, 2, {0, 0}},
@@ -221,6 +223,9 @@ TEST(files_under_other_names) {
     test_write_text(test_path("e.txt.bz2"), "BZh91AY");
     assert_refused(!format_is_refused(test_path("e.txt.bz2"), &err), EXIT_DATA, "packed by bzip2",
                    "unpack it: bunzip2 -k");
+    test_write_text(test_path("e.xlsx"), "PK");
+    assert_refused(!format_is_refused(test_path("e.xlsx"), &err), EXIT_DATA, "a workbook of Excel",
+                   "save each sheet as CSV");
     test_write_text(test_path("g.gr"), "p sp 2 1\na 1 2 5\n");
     assert_refused(!format_is_refused(test_path("g.gr"), &err), EXIT_DATA, "a graph of DIMACS",
                    "awk '/^[ae] / {print $2, $3}' '");
