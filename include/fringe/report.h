@@ -68,7 +68,6 @@ typedef struct ComparedVariant {
     RecordedEpoch mean;             // of an epoch
     double epoch;                   // seconds, the median
     double total;                   // seconds of training and assignment, of a run
-    double assigned;                // of these, of assignment
     double to_target;               // seconds until the validation reached the target; NaN: never
 } ComparedVariant;
 typedef struct Comparison {
@@ -90,6 +89,9 @@ bool comparison_add(Comparison *comparison, const char *name, bool blocking,
 // Sets the target to 1 % below the best validation of the first variant; fills to_target of all.
 bool comparison_read_targets(Comparison *comparison, Error *err);
 void comparison_put(JsonWriter *writer, const Comparison *comparison); // compare.json; count > 0
+// The table that compare.json holds, without scores of validation; texts are borrowed from it.
+// False if it is another document.
+bool comparison_of(Comparison *comparison, const Json *document);
 
 // A table of results with means and deviations over runs, for papers and spreadsheets.
 typedef struct ResultRow {

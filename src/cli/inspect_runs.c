@@ -32,29 +32,12 @@ static bool show_with_runs(const Inspection *at, const char *name, const char *k
 
 // ---- the kind "comparison"
 
-static void print_variant(const Json *v) {
-    char test[32] = "none", target[32] = "never";
-    double mean = json_get_number(v, "test_mean"),
-           to_target = json_get_number(v, "seconds_to_target");
-    if (!isnan(mean))
-        snprintf(test, sizeof test, "%6.2f +- %-5.2f", mean, json_get_number(v, "test_deviation"));
-    if (!isnan(to_target))
-        snprintf(target, sizeof target, "%.2f", to_target);
-    printf("%-16s %-15s %9.3f %8.2fx %11.3f %12s\n", SHOWN(json_get_text(v, "name")), test,
-           1 / json_get_number(v, "epoch_seconds"), json_get_number(v, "speed_up"),
-           json_get_number(v, "bytes") / 1e6, target);
-}
-
 static void print_comparison(const Inspection *at, const Json *document) {
-    (void)at;
-    const Json *modes = json_get_of(document, "modes", JSON_ARRAY);
-    printf("%-16s %-15s %9s %9s %11s %12s\n", "mode", "test %", "epochs/s", "speed-up", "MB/epoch",
-           "target in s");
-    for (const Json *v = json_first(modes); v != NULL; v = json_next(v))
-        print_variant(v);
-    printf("\n%.0f ranks; the speed-up is over %s; target: seconds until validation %s\n",
-           json_get_number(document, "ranks"), SHOWN(json_get_text(document, "speed_up_over")),
-           SHOWN_PERCENT(json_get_number(document, "target")));
+    Comparison comparison;
+    if (comparison_of(&comparison, document))
+        comparison_print(&comparison);
+    else
+        error_set(at->err, EXIT_DATA, "%s holds no comparison of runs", at->path);
 }
 
 static bool show_comparison(const Inspection *at) {

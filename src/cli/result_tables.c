@@ -46,7 +46,8 @@ static void print_shares(const ComparedVariant *variant) {
         terminal_print(" %9s", "-");
     print_share(t->wait, t->seconds);
     print_share(t->pack, t->seconds);
-    terminal_print(" %9.2f\n", variant->total > 0 ? 100 * variant->assigned / variant->total : 0);
+    double all = t->seconds + t->assignment;
+    terminal_print(" %9.2f\n", all > 0 ? 100 * t->assignment / all : 0);
 }
 
 void comparison_print(const Comparison *c) {

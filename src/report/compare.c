@@ -32,7 +32,6 @@ static void read_variant(const Comparison *c, ComparedVariant *variant, Error *e
         for (int64_t e = 0; e < count; e++) {
             record_add(&variant->mean, &times[e], 1.0 / ((double)count * c->runs));
             variant->total += (times[e].seconds + times[e].assignment) / c->runs;
-            variant->assigned += times[e].assignment / c->runs;
         }
     }
 }
@@ -104,6 +103,7 @@ static void put_variant(JsonWriter *w, const ComparedVariant *variant,
     json_put_double(w, "test_mean", variant->test.mean);
     json_put_double(w, "test_deviation", variant->test.deviation);
     json_put_int(w, "runs", variant->test.count);
+    json_put_bool(w, "blocking", variant->blocking);
     JSON_PUT(w, {"epoch_seconds", variant->epoch}, {"mean_epoch_seconds", t->seconds},
              {"speed_up", first->epoch / variant->epoch}, {"compute_seconds", t->compute},
              {"pack_seconds", t->pack}, {"wait_seconds", t->wait}, {"reduce_seconds", t->reduce},
@@ -122,6 +122,7 @@ void comparison_put(JsonWriter *w, const Comparison *c) {
     if (c->origin[0] != 0)
         json_put_string(w, "origin", c->origin);
     json_put_int(w, "ranks", c->ranks);
+    json_put_string(w, "metric", c->score->title);
     json_put_string(w, "speed_up_over", c->variant[0].name);
     json_put_double(w, "target", c->target);
     json_begin_array(w, "modes");
@@ -129,4 +130,35 @@ void comparison_put(JsonWriter *w, const Comparison *c) {
         put_variant(w, &c->variant[i], &c->variant[0]);
     json_end_array(w);
     json_end_object(w);
+}
+
+static ComparedVariant variant_of(const Json *from) {
+    const Json *blocking = json_get_of(from, "blocking", JSON_BOOL);
+    ComparedVariant variant = {.blocking = blocking != NULL && json_bool(blocking),
+                               .validation = {NAN, NAN, 0},
+                               .test = {json_get_number(from, "test_mean"),
+                                        json_get_number(from, "test_deviation"),
+                                        (int)json_get_number(from, "runs")},
+                               .mean = {.seconds = json_get_number(from, "mean_epoch_seconds"),
+                                        .compute = json_get_number(from, "compute_seconds"),
+                                        .pack = json_get_number(from, "pack_seconds"),
+                                        .wait = json_get_number(from, "wait_seconds"),
+                                        .assignment = json_get_number(from, "assignment_seconds"),
+                                        .bytes = json_get_number(from, "bytes")},
+                               .epoch = json_get_number(from, "epoch_seconds"),
+                               .to_target = json_get_number(from, "seconds_to_target")};
+    snprintf(variant.name, sizeof variant.name, "%s", json_get_text(from, "name"));
+    return variant;
+}
+
+bool comparison_of(Comparison *c, const Json *from) {
+    const Json *modes = json_get_of(from, "modes", JSON_ARRAY);
+    *c = (Comparison){.score = score_find(json_get_text(from, "metric")),
+                      .data = json_get_text(from, "data"),
+                      .ranks = (int)json_get_number(from, "ranks"),
+                      .target = json_get_number(from, "target")};
+    snprintf(c->origin, sizeof c->origin, "%s", json_get_text(from, "origin"));
+    for (const Json *v = json_first(modes); v != NULL && c->count < COMPARED_MOST; v = json_next(v))
+        c->variant[c->count++] = variant_of(v);
+    return c->score != NULL && c->count > 0;
 }

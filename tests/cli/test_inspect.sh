@@ -10,7 +10,9 @@ $train --ranks 2 --set mode=adaqp --set quantization.period=2 --set quantization
     --set run.dir=one --set run.trace=[1,2] >/dev/null || fail "a run"
 $train --runs 2 --set run.dir=many >/dev/null || fail "two runs"
 "$FRINGE" compare tiny.json --modes vanilla,overlap --quiet --set train.epochs=2 --set run.dir=pair \
-    >/dev/null 2>&1 || fail "a comparison"
+    >compared 2>/dev/null || fail "a comparison"
+"$FRINGE" inspect pair/compare.json >inspected && diff inspected <(grep -v ^report compared) >differs ||
+    fail "inspect prints what compare printed: $(cat differs)"
 $train --sweep train.lr=0.01,0.1 --set run.dir=swept >/dev/null || fail "a sweep"
 "$FRINGE" predict one >/dev/null 2>&1 || fail "predictions"
 "$FRINGE" partition tiny.json --parts 2 --set data.transforms=drop-loops >/dev/null 2>&1 || fail "a cut"
