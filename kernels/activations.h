@@ -3,8 +3,7 @@
 //
 // The normal distribution function is made of erfc by its rational Chebyshev fit (Press et al.:
 // Numerical Recipes, 6.2), whose relative error is 1.2e-7 everywhere.
-#ifndef FRINGE_KERNELS_ACTIVATIONS_H
-#define FRINGE_KERNELS_ACTIVATIONS_H
+#pragma once
 
 #include "expressions.h"
 #include "fringe/backend.h"
@@ -62,5 +61,3 @@ HOST_DEVICE static inline float activation_slope(int function, float slope, floa
            : function == ACTIVATION_LEAKY_RELU ? slope
                                                : 0.0f;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // bf16: the upper half of a float, rounded to nearest, halves to even. One expression for the CPU
 // and for devices.
-#ifndef FRINGE_KERNELS_BF16_H
-#define FRINGE_KERNELS_BF16_H
+#pragma once
 
 #include "host_device.h"
 
@@ -24,5 +23,3 @@ HOST_DEVICE static inline uint32_t bf16_flushed(uint32_t bits) {
 HOST_DEVICE static inline bool bf16_is_bad(uint32_t bits) {
     return (bf16_rounded(bits) & 0x7f80) == 0x7f80;
 }
-
-#endif

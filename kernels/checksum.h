@@ -4,8 +4,7 @@
 // number of threads may add their terms in any order. A term mixes the word with its place: two
 // words that change places, and any change within one word, change the sum but for chances of about
 // 2^-32.
-#ifndef FRINGE_KERNELS_CHECKSUM_H
-#define FRINGE_KERNELS_CHECKSUM_H
+#pragma once
 
 #include "host_device.h"
 
@@ -30,5 +29,3 @@ HOST_DEVICE static inline uint64_t checksum_word(const unsigned char *payload, u
         word |= (uint64_t)payload[i] << 8 * (i - begin);
     return word;
 }
-
-#endif

@@ -4,8 +4,7 @@
 // The one idea: the arithmetic is written once, as macros that make a function of any type of
 // number on which + - * / work lane by lane: a GCC vector on the CPU, a float on a device. What
 // looks at bits differs between the two, and stays with them. Multiply and add are never fused.
-#ifndef FRINGE_KERNELS_EXPRESSIONS_H
-#define FRINGE_KERNELS_EXPRESSIONS_H
+#pragma once
 
 // exp(x) for x = -87 .. 0, relative error 2e-7, after Cephes (Moshier); NaN stays. Below, callers
 // take 0. power2(n + 1.5 2^23), whose low bits are n, is 2^n.
@@ -33,5 +32,3 @@
         p = p * w + 1.0f / 3;                                                                      \
         return 2.0f * s * (p * w + 1.0f);                                                          \
     }
-
-#endif

@@ -6,8 +6,7 @@
 // minimum and Z + (2^b - 1) S, as it is computed, not below its maximum; s S is not below the
 // largest magnitude. Of the rule of powers of two S is one itself, so that nothing is lost in
 // dividing by it.
-#ifndef FRINGE_KERNELS_GRID_H
-#define FRINGE_KERNELS_GRID_H
+#pragma once
 
 #include "bf16.h"
 
@@ -105,5 +104,3 @@ static inline bool grid_power(Grid *grid, float most, int bits, bool bf16) {
 HOST_DEVICE static inline bool grid_divides(const Grid *grid) {
     return !(grid->step >= 0x1p-100f && grid->step <= 0x1p100f);
 }
-
-#endif

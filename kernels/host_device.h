@@ -1,12 +1,9 @@
 // HOST_DEVICE before a function: the host's compiler and a device's both make it. Headers with such
 // functions hold what must be the same arithmetic on both.
-#ifndef FRINGE_KERNELS_HOST_DEVICE_H
-#define FRINGE_KERNELS_HOST_DEVICE_H
+#pragma once
 
 #ifdef __CUDACC__
 #define HOST_DEVICE __host__ __device__
 #else
 #define HOST_DEVICE
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 // The members of the family of backends. A new one is a folder beside cpu/ and two lines here.
-#ifndef FRINGE_KERNELS_INTERNAL_H
-#define FRINGE_KERNELS_INTERNAL_H
+#pragma once
 
 #include "plugin.h"
 
@@ -17,5 +16,3 @@ const Backend *backend_open_in(const Family *family, const char *name, const Bac
 // surrounds it is timed already.
 bool operation_begin(EventRecord *record, DeviceStream stream, TimerKind kind);
 void operation_end(void);
-
-#endif

@@ -3,8 +3,7 @@
 // variable, a quarter slower or worse.
 //
 // An order in octal has its first step in the last digit: 0231 is dropout, norm, activation.
-#ifndef FRINGE_KERNELS_ORDERS_H
-#define FRINGE_KERNELS_ORDERS_H
+#pragma once
 
 #include "fringe/backend.h"
 #include "host_device.h"
@@ -54,5 +53,3 @@ static inline bool order_is_compiled(int order, bool training) {
     return training ? (false ORDERS_TRAINED(ORDER_IS)) : (false ORDERS_EVALUATED(ORDER_IS));
 #undef ORDER_IS
 }
-
-#endif

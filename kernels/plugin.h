@@ -1,7 +1,6 @@
 // A backend in a library of its own, which is loaded when a training names it. The library resolves
 // nothing from the program: it gets what it needs of the program as functions.
-#ifndef FRINGE_KERNELS_PLUGIN_H
-#define FRINGE_KERNELS_PLUGIN_H
+#pragma once
 
 #include "fringe/backend.h"
 
@@ -37,5 +36,3 @@ bool plugin_load(Backend *into, const char *path, const char *name, Error *err);
 // without.
 enum { PLUGIN_SENTENCE = 3000 };
 const char *plugin_missing(char out[PLUGIN_SENTENCE], const char *built_in, const char *file);
-
-#endif

@@ -1,8 +1,7 @@
 // The operations of a table as programs call them: each is the backend's function between two calls
 // by which the StreamTimer in use, if there is one, adds its time to the kind that the list says.
 // `record` is the event_record of the backend: a timer knows its own backend's operations by it.
-#ifndef FRINGE_KERNELS_TIMED_H
-#define FRINGE_KERNELS_TIMED_H
+#pragma once
 
 #define TIMED(backend, name, stream, time, ...)                                                    \
     static void timed_##name(OPERATION_PARAMETERS(__VA_ARGS__)) {                                  \
@@ -11,5 +10,3 @@
         if (is_timed)                                                                              \
             operation_end();                                                                       \
     }
-
-#endif

@@ -1,6 +1,5 @@
 // Shared by the two files of fringe-solver.
-#ifndef FRINGE_SOLVER_H
-#define FRINGE_SOLVER_H
+#pragma once
 
 #include "fringe/bitwidth.h"
 
@@ -10,5 +9,3 @@
 // because GLPK calls abort() if memory is short.
 void glpk_round(const Problem *problem, int round, const uint8_t *incumbent, double seconds,
                 double gap, int out);
-
-#endif

@@ -11,8 +11,7 @@
 //
 // A Chooser decides which exchanges use the codec at all. An exchange that a fast link hides behind
 // computation gains nothing from narrow rows and pays for making them.
-#ifndef FRINGE_ASSIGNER_H
-#define FRINGE_ASSIGNER_H
+#pragma once
 
 #include "fringe/base.h"
 #include "fringe/config.h"
@@ -121,5 +120,3 @@ const CodecChoice *chooser_after(Chooser *chooser, int64_t epoch);
 const CodecChoice *chooser_choice(const Chooser *chooser); // NULL: none was made yet
 // The state that a resumed run needs: what was measured, and the choice.
 StateSection chooser_section(Chooser *chooser);
-
-#endif

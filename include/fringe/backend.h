@@ -14,8 +14,7 @@
 // names by pointer must stay until the operation has run. Where operations run during their call
 // (cpu), long ones call `poll` (NULL allowed) from thread 0 about every millisecond; elsewhere only
 // waiting polls, and the operation ignores its `poll`.
-#ifndef FRINGE_BACKEND_H
-#define FRINGE_BACKEND_H
+#pragma once
 
 #include "fringe/base.h"
 
@@ -297,5 +296,3 @@ const Backend *backend_find(const char *name, Error *err); // NULL with EXIT_CON
 // Finds and starts it; `auto`: the first device of the table that starts, else cpu. NULL with an
 // error if it cannot start.
 const Backend *backend_open(const char *name, const BackendStart *how, Error *err);
-
-#endif

@@ -3,8 +3,7 @@
 // Errors, memory, the communicator, counter-based random numbers, clocks, sparse rows, strict JSON,
 // safetensors, sections of state and durable files. The pieces are independent; a module includes
 // this one header.
-#ifndef FRINGE_BASE_H
-#define FRINGE_BASE_H
+#pragma once
 
 #include "fringe/base/clock.h"
 #include "fringe/base/comm.h"
@@ -30,5 +29,3 @@
 #include "fringe/base/trace.h"
 #include "fringe/base/warnings.h"
 #include "fringe/base/writer.h"
-
-#endif

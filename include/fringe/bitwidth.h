@@ -15,8 +15,7 @@
 // and T_nad are the values with the largest width for all groups, V_nad and T_ut those with the
 // smallest; T_ut and T_nad are values of T'. A term whose two normalizers are equal is dropped.
 // Among choices of equal objective the one with less V is better.
-#ifndef FRINGE_BITWIDTH_H
-#define FRINGE_BITWIDTH_H
+#pragma once
 
 #include "fringe/base.h"
 
@@ -116,5 +115,3 @@ bool solution_write(const Solution *solution, const Problem *problem, FILE *file
 // Reads what a solver wrote for `problem` and computes its value again; false with a sentence
 // if it is not a valid solution.
 bool solution_read(Solution *solution, const Problem *problem, FILE *file, Error *err);
-
-#endif

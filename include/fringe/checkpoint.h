@@ -12,8 +12,7 @@
 // state_distributed; src/assigner shows how, with the bit widths of messages.
 // A checkpoint with an unregistered section is refused, and so is one that lacks a registered
 // section.
-#ifndef FRINGE_CHECKPOINT_H
-#define FRINGE_CHECKPOINT_H
+#pragma once
 
 #include "fringe/trainer.h"
 
@@ -57,5 +56,3 @@ bool checkpoint_kernels(KernelChoice *choice, const char *run_dir);
 bool checkpoint_weights_path(const char *where, bool best, char *path, size_t size, Error *err);
 // Prints header and statistics.
 bool checkpoint_inspect(const Sink *out, const char *where, Error *err);
-
-#endif

@@ -17,8 +17,7 @@
 //
 // The length of a message is known to both ends before it is encoded (Codec.bytes), unless the
 // codec `varies` (entropy codes, sketches): then its header says it (wire.h).
-#ifndef FRINGE_CODEC_H
-#define FRINGE_CODEC_H
+#pragma once
 
 #include "fringe/backend.h"
 #include "fringe/config.h"
@@ -206,5 +205,3 @@ float residual_part(int bits, int64_t columns);
 // What quantization.memory says of halo rows. False with EXIT_CONFIG.
 bool residual_configure(const Config *config, const Residual **of, MemberValues *values,
                         Error *err);
-
-#endif

@@ -6,8 +6,7 @@
 // line, each with the key's path, what was expected and what was found. Paths resolve against the
 // config's folder, then FRINGE_DATA. Values that belong to a family (model.layer, partition.method,
 // ...) are names; for a wrong name the error lists all names of the family.
-#ifndef FRINGE_CONFIG_H
-#define FRINGE_CONFIG_H
+#pragma once
 
 #include "fringe/base.h"
 
@@ -396,5 +395,3 @@ bool config_names_file(const char *array);
 bool config_splits_are_drawn(const Config *config);
 // The word that data.columns has for `name` ("source"), the i-th of them from 0; NULL: it has none.
 const char *config_column(const Config *config, const char *name, int i);
-
-#endif

@@ -8,8 +8,7 @@
 // row i: the CSR here is by source, exactly as stored. A hypergraph is stored in the same arrays:
 // entry (i, h) means that node i is a pin of hyperedge h. Sizes and ids from files are bounded and
 // checked before they are used to allocate or index. No function is collective.
-#ifndef FRINGE_DATASET_H
-#define FRINGE_DATASET_H
+#pragma once
 
 #include "fringe/base.h"
 #include "fringe/config.h"
@@ -188,5 +187,3 @@ const char *dataset_generator_name(int i);
 bool dataset_inspect(const Sink *out, const char *path, Error *err);
 // The same as members of the writer's open object.
 bool dataset_put_inspected(JsonWriter *writer, const char *path, Error *err);
-
-#endif

@@ -1,8 +1,7 @@
 // dataset_events: a Dataset made of what a stream of events has left, and a Dataset given as
 // events. A public header of its own of the module dataset, so that who includes dataset.h knows no
 // events.
-#ifndef FRINGE_DATASET_EVENTS_H
-#define FRINGE_DATASET_EVENTS_H
+#pragma once
 
 #include "fringe/dataset.h"
 #include "fringe/events.h"
@@ -31,5 +30,3 @@ extern const Family replay_family; // stream.order
 typedef bool EventTaker(void *context, const Event *event, Error *err);
 bool dataset_replay(const Dataset *dataset, const char *order, EventTaker *take, void *context,
                     Error *err);
-
-#endif

@@ -9,8 +9,7 @@
 // Ids are those of the user: any 64-bit numbers, of nodes and of hyperedges apart. Inside, both are
 // slots: small numbers that are free again when their node or hyperedge is gone. No function is
 // collective.
-#ifndef FRINGE_EVENTS_H
-#define FRINGE_EVENTS_H
+#pragma once
 
 #include "fringe/base.h"
 #include "fringe/growing.h"
@@ -152,5 +151,3 @@ size_t live_bytes(const LiveHypergraph *live); // of memory in use
 // saved one would. The file is not durable by itself.
 bool live_write(const LiveHypergraph *live, const char *path, Error *err);
 bool live_read(LiveHypergraph *live, const char *path, Error *err); // into one after live_init
-
-#endif

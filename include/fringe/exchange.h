@@ -9,8 +9,7 @@
 // message per ordered pair holds all halo rows for that peer: a header and a payload, sent by a
 // RingTransfer (wire.h). The receiver checks the header; a wrong one ends the job with
 // EXIT_INTEGRITY and names rank, layer, epoch.
-#ifndef FRINGE_EXCHANGE_H
-#define FRINGE_EXCHANGE_H
+#pragma once
 
 #include "fringe/backend.h"
 #include "fringe/base.h"
@@ -218,5 +217,3 @@ CodecOptions schedule_options(const Schedule *schedule, const CodecOptions *opti
 bool exchange_configure(const Config *config, const Schedule **schedule, CodecOptions *options,
                         Error *err);
 const MemberValues *channel_schedule_values(const Channel *channel); // for `run`
-
-#endif

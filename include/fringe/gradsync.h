@@ -6,8 +6,7 @@
 // A compressor may turn shares and sums into fewer bytes, or sum two thin factors in the place of a
 // matrix. Then all of it runs on the host, by the CPU's operations, whatever backend trains: shares
 // are there already when they are sent.
-#ifndef FRINGE_GRADSYNC_H
-#define FRINGE_GRADSYNC_H
+#pragma once
 
 #include "fringe/backend.h"
 #include "fringe/base.h"
@@ -105,5 +104,3 @@ int64_t gradsync_bytes_of(int64_t count, int size, int rank); // fp32: by rank `
 int64_t gradsync_bytes_most_of(const GradForm *form, int size);
 // What residuals remember, for checkpoints. NULL name: nothing.
 StateSection gradsync_section(GradSync *sync);
-
-#endif

@@ -3,8 +3,7 @@
 // An array that grows in place: addresses are reserved once and memory is taken as it is used, so
 // that growing never copies, moves or waits. For arrays whose final size nobody knows, such as
 // those of a stream. New elements are zero.
-#ifndef FRINGE_GROWING_H
-#define FRINGE_GROWING_H
+#pragma once
 
 #include "fringe/base.h"
 
@@ -48,5 +47,3 @@ uint32_t pool_shorten(Pool *pool, uint32_t place, int32_t count);
 // A block for a list of `count` elements at once, and back; count > 0.
 uint32_t pool_take(Pool *pool, int32_t count);
 void pool_give(Pool *pool, uint32_t place, int32_t count);
-
-#endif

@@ -22,8 +22,7 @@
 //  entries of a's [own sources | partial aggregates];
 //  6. so messages carry rows only, no ids; ids stay in side arrays, for the random numbers;
 //  7. an offset array has one entry more than it separates lists.
-#ifndef FRINGE_HALO_H
-#define FRINGE_HALO_H
+#pragma once
 
 #include "fringe/backend.h"
 #include "fringe/base.h"
@@ -157,5 +156,3 @@ void block_clear(Block *block);
 // Pattern. Both borrow their diagonals from `block`.
 Block block_on(const Block *block, const Pattern *pattern);
 Block block_transpose(const Block *block, const Pattern *transposed);
-
-#endif

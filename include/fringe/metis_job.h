@@ -4,8 +4,7 @@
 // Both processes map the same memory: a MetisJob, and the arrays behind it at their offsets. The
 // program gets the number of its file as its only argument, calls METIS and fills in `cut`, the
 // parts and, last, `status`.
-#ifndef FRINGE_METIS_JOB_H
-#define FRINGE_METIS_JOB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ static inline bool metis_job_is_whole(const MetisJob *job, uint64_t bytes) {
            (job->node_weight == 0 ||
             metis_job_holds(job, job->node_weight, nodes * (uint64_t)job->constraints));
 }
-
-#endif

@@ -8,8 +8,7 @@
 // A convolution is a run of layers. One on a graph has one layer (SGC: as many as it has steps),
 // one on a hypergraph two: the first leads from nodes to hyperedges, the second back. Level l is
 // the input of layer l; its rows are nodes, or hyperedges where a convolution is half done.
-#ifndef FRINGE_MODEL_H
-#define FRINGE_MODEL_H
+#pragma once
 
 #include "fringe/backend.h"
 #include "fringe/base.h"
@@ -356,5 +355,3 @@ void model_metrics(Model *model, Rows logits, Metrics out[4]);
 // of the training nodes have, or the RMSE of the mean of the training nodes; NaN where the split is
 // empty. Collective.
 void model_baseline(const Shard *shard, const Comm *comm, double baseline[4]);
-
-#endif

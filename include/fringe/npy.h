@@ -1,8 +1,7 @@
 // npy and npz arrays (numpy.lib.format); part of what the module dataset shows. libzip opens the
 // archives; the header of each array is read here. Object arrays (pickles) are refused, or skipped
 // where a reader does not need them.
-#ifndef FRINGE_NPY_H
-#define FRINGE_NPY_H
+#pragma once
 
 #include "fringe/base.h"
 
@@ -84,5 +83,3 @@ typedef struct NpzOut {
 // all. EXIT_CANNOT_WRITE, EXIT_IO, or what `make` says.
 enum { NPZ_OUT = 16 };
 bool npz_write(const char *path, const NpzOut *array, int count, Error *err);
-
-#endif

@@ -7,8 +7,7 @@
 // its schedule orders the steps around the messages. All schedules do the same work on the same
 // rows, so they give the same bits, unless a schedule hands in other rows
 // (Schedule.changes_result).
-#ifndef FRINGE_OPERATOR_H
-#define FRINGE_OPERATOR_H
+#pragma once
 
 #include "fringe/backend.h"
 #include "fringe/base.h"
@@ -154,5 +153,3 @@ typedef struct OperatorCall {
     void (*finish)(void *context, Range rows, const Poll *poll);
 } OperatorCall;
 void operator_run(const OperatorRun *run, const OperatorCall *call); // collective
-
-#endif

@@ -14,8 +14,7 @@
 // partition room it is a graph of n + m vertices (its star graph), nodes first, whose edges are its
 // pins; a cut then is one array part[n + m]. Methods cut the nodes; a method that leaves hyperedges
 // uncut gets them by the majority rule (src/partition/homes.c).
-#ifndef FRINGE_PARTITION_H
-#define FRINGE_PARTITION_H
+#pragma once
 
 #include "fringe/base.h"
 #include "fringe/config.h"
@@ -234,5 +233,3 @@ bool partition_cut_again(PartPieces *out, const Shard *shard, int pieces, const 
 bool partition_report(const Sink *out, const char *folder, const char *name, Error *err);
 // The same as members of the writer's open object, with all messages as [from, to, rows].
 bool partition_put_report(JsonWriter *writer, const char *folder, const char *name, Error *err);
-
-#endif

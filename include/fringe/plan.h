@@ -6,8 +6,7 @@
 // PlanGrowth. The memory is what the trainer's own planning functions say about these sizes
 // (trainer_forecast_outline), so there is no second list of items. The time is a sum of work
 // divided by speeds (docs/plan.md has the formulas). No function is collective, and none uses MPI.
-#ifndef FRINGE_PLAN_H
-#define FRINGE_PLAN_H
+#pragma once
 
 #include "fringe/base.h"
 #include "fringe/config.h"
@@ -133,5 +132,3 @@ typedef struct PlanLine {
 // Writes an SVG of epoch time and memory against ranks. Between two checked points lines are solid
 // and elsewhere dashed; checked points are filled. EXIT_CANNOT_WRITE.
 bool plan_svg(const char *path, const char *title, const PlanLine *line, int lines, Error *err);
-
-#endif

@@ -2,8 +2,7 @@
 // docs/programs.md). A program is a member of a table: random walks, label propagation and the
 // like, over all ranks, on a graph or a hypergraph. What it makes are arrays in the order of the
 // nodes, and figures.
-#ifndef FRINGE_PROGRAM_H
-#define FRINGE_PROGRAM_H
+#pragma once
 
 #include "fringe/backend.h"
 #include "fringe/base.h"
@@ -56,5 +55,3 @@ bool program_forecast(MemoryForecast *forecast, const char *name, const ProgramP
 // program_forecast. program_result_clear in any case. Collective.
 bool program_run(const char *name, const ProgramParts *parts, ProgramResult *result, Error *err);
 void program_result_clear(ProgramResult *result);
-
-#endif

@@ -1,8 +1,7 @@
 // records: reads back the runs that fringe wrote. A run is a folder with run.json and
 // metrics.jsonl, finished or not; the folders of --runs, of a comparison and of a sweep hold
 // several runs. These functions read files, may take long, and change nothing. Local.
-#ifndef FRINGE_RECORDS_H
-#define FRINGE_RECORDS_H
+#pragma once
 
 #include "fringe/assigner.h"
 #include "fringe/base.h"
@@ -107,5 +106,3 @@ bool record_same_value(const RunRecord *a, const RunRecord *b, const char *key);
 bool record_has_value(const RunRecord *record, const char *key, const Json *value);
 // The value of a key as a text that may be cut; false if the run has no such key.
 bool record_value(const RunRecord *record, const char *key, char out[RECORD_VALUE]);
-
-#endif

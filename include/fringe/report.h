@@ -2,8 +2,7 @@
 // versions, machine), metrics.jsonl (one object per epoch, the source of truth) and one plain line
 // per logged epoch into a sink. Rank 0 only. A thread of the report (base/writer.h) writes the
 // files in the order of the calls; if it fails, a later call returns the error.
-#ifndef FRINGE_REPORT_H
-#define FRINGE_REPORT_H
+#pragma once
 
 #include "fringe/base.h"
 #include "fringe/config.h"
@@ -119,5 +118,3 @@ bool comparison_write_tables(const Comparison *comparison, Error *err);
 // Into a writer for a run, with the backend that it has started; writer and backend NULL: into the
 // sink, of all backends that start here.
 void report_versions(JsonWriter *writer, const Sink *out, const Backend *started);
-
-#endif

@@ -6,8 +6,7 @@
 // none of these names: NAME, or else the first free one of NAME-2, NAME-3, ... So nothing that is
 // there is ever moved, changed or removed. A lock on the file `.lock` keeps a second run out while
 // the first one is alive.
-#ifndef FRINGE_RUNFOLDER_H
-#define FRINGE_RUNFOLDER_H
+#pragma once
 
 #include "fringe/base.h"
 #include "fringe/config.h"
@@ -74,5 +73,3 @@ typedef struct EpochList {
 bool runfolder_epochs(EpochList *list, const char *folder, const char *ending, Error *err);
 // Prints fringe's files in the folder and their purpose; false if the folder is not fringe's.
 bool runfolder_print(const Sink *out, const char *path);
-
-#endif

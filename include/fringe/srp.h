@@ -4,8 +4,7 @@
 // home at once, by a score. Phase 2 moves nodes and hyperedges of a sliding window to the parts of
 // their neighbours, and takes back what does not lower the cost. Everything is deterministic: the
 // same events and options give the same parts. No function is collective.
-#ifndef FRINGE_SRP_H
-#define FRINGE_SRP_H
+#pragma once
 
 #include "fringe/base.h"
 #include "fringe/config.h"
@@ -95,5 +94,3 @@ void srp_unsettle(Srp *srp);
 // settled. Not durable by themselves.
 bool srp_write(Srp *srp, const char *folder, Error *err);
 bool srp_read(Srp *srp, const char *folder, Error *err); // into a new one
-
-#endif

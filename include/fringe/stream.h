@@ -9,8 +9,7 @@
 //   FOLDER/snapshots/NAME/            a snapshot; an existing one gets a number: NAME-2
 //   FOLDER/checkpoints/events-N/      the state after N events; the newest one only
 //   FOLDER/stream.json                how the stream went, with times
-#ifndef FRINGE_STREAM_H
-#define FRINGE_STREAM_H
+#pragma once
 
 #include "fringe/base.h"
 #include "fringe/config.h"
@@ -54,5 +53,3 @@ bool stream_run(StreamSummary *summary, const StreamRequest *request, const Conf
 // The summary as members of the writer's open object; times: also those that differ from run to
 // run.
 void stream_put(JsonWriter *writer, const StreamSummary *summary, bool times);
-
-#endif

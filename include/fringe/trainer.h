@@ -1,7 +1,6 @@
 // trainer: epochs. Owns parameters, optimizer and early stopping, and offers their state to
 // checkpoints in sections. Fills an EpochRecord; knows nothing of files, printing or reports.
-#ifndef FRINGE_TRAINER_H
-#define FRINGE_TRAINER_H
+#pragma once
 
 #include "fringe/assigner.h"
 #include "fringe/base.h"
@@ -205,5 +204,3 @@ const Backend *backend_of(const Config *config, const Comm *comm, Error *err);
 // planned there)? EXIT_MEMORY. Collective.
 bool memory_fits(const MemoryForecast *forecast, const Backend *backend, const Config *config,
                  const Comm *comm, Error *err);
-
-#endif

@@ -10,8 +10,7 @@
 //
 // Only this module and base know MPI. MPI moves messages only while it is called, so code that
 // waits or computes for long calls wire_progress; the waits of base do so by themselves.
-#ifndef FRINGE_WIRE_H
-#define FRINGE_WIRE_H
+#pragma once
 
 #include "fringe/backend.h"
 #include "fringe/base.h"
@@ -347,5 +346,3 @@ unsigned char *box_host_message(const MessageBox *box, int i);
 // that among the options, 0 or 1. Collective.
 bool box_state(MessageBox *box, const char *name, StateWalk *walk, Error *err);
 bool box_remembers(const CodecOptions *options); // whether any residual does, at either end
-
-#endif

@@ -1,7 +1,6 @@
 // What aggregate.c (plans, panels, threads) hands to aggregate_lanes.c (vectors): one task over a
 // block of rows.
-#ifndef FRINGE_KERNELS_AGGREGATE_H
-#define FRINGE_KERNELS_AGGREGATE_H
+#pragma once
 
 #include "cpu.h"
 
@@ -45,5 +44,3 @@ EACH_ROWS_LANES(AGGREGATE_LANES)
 static inline void *numbers_on(const void *at, int64_t numbers, RowsType type) {
     return (char *)at + numbers * (int64_t)rows_number(type);
 }
-
-#endif

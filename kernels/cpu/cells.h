@@ -1,7 +1,6 @@
 // Rows of any type for plain loops. A loop is a function of the type that is inlined at each place
 // it is called from (CELLS_INLINE), once with each type, so that it has no question inside.
-#ifndef FRINGE_KERNELS_CELLS_H
-#define FRINGE_KERNELS_CELLS_H
+#pragma once
 
 #include "../bf16.h"
 #include "cpu.h"
@@ -40,5 +39,3 @@ CELLS_INLINE void cell_set(Cells row, int64_t c, float value) {
 // `of` is a function whose last argument is a type, here a constant.
 #define EACH_TYPE(type, of, ...)                                                                   \
     ((type) == ROWS_BF16 ? of(__VA_ARGS__, ROWS_BF16) : of(__VA_ARGS__, ROWS_FP32))
-
-#endif

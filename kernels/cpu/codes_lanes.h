@@ -1,6 +1,5 @@
 // 16 floats <-> 16 codes of 8 or 16 bits, and the smallest and largest of 16 floats.
-#ifndef FRINGE_KERNELS_CODES_LANES_H
-#define FRINGE_KERNELS_CODES_LANES_H
+#pragma once
 
 #include "lanes.h"
 #include <math.h>
@@ -204,5 +203,3 @@ LANES_INLINE I16 i16_load_halves(const uint16_t *from) {
     __builtin_memcpy(&a, lane, sizeof a);
     return a;
 }
-
-#endif

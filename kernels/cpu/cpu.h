@@ -4,8 +4,7 @@
 // A file X_lanes.c is compiled once per vector width (lanes.h), and once more for each if it reads
 // or writes rows of any type (rows_lanes.h); X.c picks the version with LANES_PICK or ROWS_PICK at
 // the beginning of an operation, outside its loops.
-#ifndef FRINGE_KERNELS_CPU_H
-#define FRINGE_KERNELS_CPU_H
+#pragma once
 
 #include "../internal.h"
 
@@ -114,5 +113,3 @@ static inline void cpu_note_bad(DeviceInt64 *bad, int64_t place) {
     if (place >= 0 && (*at == 0 || place + 1 < *at))
         *at = place + 1;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // What distance.c hands to the loop of distance_lanes.c.
-#ifndef FRINGE_KERNELS_DISTANCE_H
-#define FRINGE_KERNELS_DISTANCE_H
+#pragma once
 
 #include "cpu.h"
 
@@ -12,5 +11,3 @@ DISTANCE_LANES(plain)
 DISTANCE_LANES(avx2)
 DISTANCE_LANES(avx512)
 #undef DISTANCE_LANES
-
-#endif

@@ -1,7 +1,6 @@
 // Sums in double of what 16 floats at a time are added to, lane by lane, so that the three
 // compilations add the same numbers in the same order.
-#ifndef FRINGE_KERNELS_DOUBLES_LANES_H
-#define FRINGE_KERNELS_DOUBLES_LANES_H
+#pragma once
 
 #include "lanes.h"
 
@@ -38,5 +37,3 @@ LANES_INLINE double d16_sum(D16 a) {
         sum += lane[i];
     return sum;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // What entries.c hands to the loop of entries_lanes.c.
-#ifndef FRINGE_KERNELS_ENTRIES_H
-#define FRINGE_KERNELS_ENTRIES_H
+#pragma once
 
 #include "pointwise.h"
 
@@ -15,5 +14,3 @@ typedef struct EntriesCall {
 // Entries begin .. end - 1.
 typedef void EntriesLoop(const EntriesCall *call, int64_t begin, int64_t end);
 EntriesLoop dropout_entries_plain, dropout_entries_avx2, dropout_entries_avx512;
-
-#endif

@@ -1,7 +1,6 @@
 // Which elements of a row dropout keeps, the columns of some vectors of blocks at a time: those
 // whose 16-bit number is below the threshold.
-#ifndef FRINGE_KERNELS_KEPT_LANES_H
-#define FRINGE_KERNELS_KEPT_LANES_H
+#pragma once
 
 #include "philox_lanes.h"
 #include "pointwise.h"
@@ -60,5 +59,3 @@ LANES_INLINE void kept_row(uint8_t *kept, int64_t bytes, const DropoutKey *key, 
         __builtin_memcpy(kept + at, some, (size_t)(bytes - at < HALF ? bytes - at : HALF));
     }
 }
-
-#endif

@@ -4,8 +4,7 @@
 // of one, two or four registers; every operation on it is lane by lane (a sum of lanes is the fixed
 // tree f16_sum), multiply and add are never fused, so the three compilations give the same bits.
 // Vec is one register, for code in which the width does not show in the result.
-#ifndef FRINGE_KERNELS_LANES_H
-#define FRINGE_KERNELS_LANES_H
+#pragma once
 
 #include <stdint.h>
 #if defined(__AVX2__)
@@ -106,6 +105,4 @@ LANES_INLINE float f16_sum(F16 a) {
             lane[i] += lane[i + half];
     return lane[0];
 }
-#endif
-
 #endif

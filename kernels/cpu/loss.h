@@ -1,6 +1,5 @@
 // What loss.c hands to the loop of loss_lanes.c.
-#ifndef FRINGE_KERNELS_LOSS_H
-#define FRINGE_KERNELS_LOSS_H
+#pragma once
 
 #include "cpu.h"
 
@@ -24,5 +23,3 @@ LOSS_LANES(plain)
 LOSS_LANES(avx2)
 LOSS_LANES(avx512)
 #undef LOSS_LANES
-
-#endif

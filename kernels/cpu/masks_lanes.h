@@ -1,7 +1,6 @@
 // F16 under a mask of 16 bits, one per lane: what dropout and ReLU keep, and the last columns of a
 // row. Lanes outside the mask become +0 in every compilation.
-#ifndef FRINGE_KERNELS_MASKS_LANES_H
-#define FRINGE_KERNELS_MASKS_LANES_H
+#pragma once
 
 #include "lanes.h"
 #include <stdbool.h>
@@ -106,5 +105,3 @@ LANES_INLINE F16 f16_load_first(const float *from, int64_t count) {
     __builtin_memcpy(lane, from, (size_t)count * sizeof *from);
     return f16_load(lane);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // What optimizer.c hands to the loops of optimizer_lanes.c.
-#ifndef FRINGE_KERNELS_OPTIMIZER_H
-#define FRINGE_KERNELS_OPTIMIZER_H
+#pragma once
 
 #include "cpu.h"
 
@@ -19,5 +18,3 @@ OPTIMIZER_LANES(plain)
 OPTIMIZER_LANES(avx2)
 OPTIMIZER_LANES(avx512)
 #undef OPTIMIZER_LANES
-
-#endif

@@ -1,7 +1,6 @@
 // A stream of random numbers as vector kernels take it (philox_lanes.h): the round keys of
 // philox4x32 worked out once, and the two words of the counter that a call does not change.
-#ifndef FRINGE_KERNELS_PHILOX_H
-#define FRINGE_KERNELS_PHILOX_H
+#pragma once
 
 #include "fringe/base.h"
 
@@ -20,5 +19,3 @@ static inline PhiloxKey philox_key(RandomKey random) {
     }
     return key;
 }
-
-#endif

@@ -4,8 +4,7 @@
 // The one idea: a block lives in the low halves of 64-bit lanes. The 32 x 32 -> 64 bit multiply of
 // the CPU ignores the high halves of its operands, so the low word of a product needs no masking
 // and the high word one shift; rubbish in the high halves never reaches a result.
-#ifndef FRINGE_KERNELS_PHILOX_LANES_H
-#define FRINGE_KERNELS_PHILOX_LANES_H
+#pragma once
 
 #include "lanes.h"
 #include "philox.h"
@@ -147,5 +146,3 @@ LANES_INLINE void philox_store(void *to, const PhiloxKey *key, int64_t row, int 
     for (int i = 0; i < PHILOX_WIDES; i++)
         wide_store((unsigned char *)to + i * WIDE_BLOCKS * 16, word[i]);
 }
-
-#endif

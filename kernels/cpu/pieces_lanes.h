@@ -4,8 +4,7 @@
 // The one idea: a row goes through the first cache in pieces of BLOCK columns (random numbers, then
 // a byte per value, then packed bits, or back), so that every step is a plain loop over vectors and
 // memory sees the row once.
-#ifndef FRINGE_KERNELS_PIECES_LANES_H
-#define FRINGE_KERNELS_PIECES_LANES_H
+#pragma once
 
 #include "../grid.h"
 #include "codes_lanes.h"
@@ -55,5 +54,3 @@ LANES_INLINE float parameter_at(const unsigned char *array, int64_t i, bool bf16
         memcpy(&bits, array + i * 4, 4);
     return float_of_bits(bits);
 }
-
-#endif

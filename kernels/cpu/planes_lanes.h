@@ -9,8 +9,7 @@
 //
 // The one idea: 16 codes are shifted and masked as two integers of 64 bits, and so never leave
 // their byte; no operation crosses bytes except in tails.
-#ifndef FRINGE_KERNELS_PLANES_LANES_H
-#define FRINGE_KERNELS_PLANES_LANES_H
+#pragma once
 
 #include "lanes.h"
 
@@ -111,5 +110,3 @@ LANES_INLINE void plane_unpack(uint8_t *code, const uint8_t *from, int64_t count
     switch (width) { PLANE_WIDTHS(UNPACK) }
 #undef UNPACK
 }
-
-#endif

@@ -1,6 +1,5 @@
 // What pointwise.c hands to the loops of pointwise_lanes.c. Only these two and their tests open it.
-#ifndef FRINGE_KERNELS_POINTWISE_H
-#define FRINGE_KERNELS_POINTWISE_H
+#pragma once
 
 #include "../orders.h"
 #include "cpu.h"
@@ -39,5 +38,3 @@ typedef struct PointwiseCall {
     void sum_rows_##lanes(const PointwiseCall *call, int64_t begin, int64_t end);
 EACH_ROWS_LANES(POINTWISE_LANES)
 #undef POINTWISE_LANES
-
-#endif

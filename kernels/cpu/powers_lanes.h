@@ -1,6 +1,5 @@
 // Codes of a grid of powers of two (gradients.codec=log): see quantize_lanes.c.
-#ifndef FRINGE_KERNELS_POWERS_LANES_H
-#define FRINGE_KERNELS_POWERS_LANES_H
+#pragma once
 
 #include "pieces_lanes.h"
 
@@ -60,5 +59,3 @@ LANES_INLINE I16 codes_of_powers(const Powers *in, F16 x, const uint32_t *word) 
     }
     return code;
 }
-
-#endif

@@ -11,8 +11,7 @@
 // odd end has +0 for a partner), and the sums of blocks, then the bias, are added in order by steps
 // with w = 1. So an element depends on its row and its column alone: on no range, height, thread or
 // vector width. NaNs are NaNs everywhere, but which of them is left open.
-#ifndef FRINGE_KERNELS_PRODUCTS_H
-#define FRINGE_KERNELS_PRODUCTS_H
+#pragma once
 
 #include "../bf16.h"
 #include "cpu.h"
@@ -95,5 +94,3 @@ void products_dense(CpuRows out, Range range, const ProductTerm *term, int terms
                     const float *bias, bool add, const Poll *poll);
 // part [a.columns, g.columns] = aT g over a range of rows.
 void products_part(float *part, CpuRows a, CpuRows g, Range rows, Pace *pace);
-
-#endif

@@ -1,7 +1,6 @@
 // What quantize.c hands to the loops of quantize_lanes.c and dequantize_lanes.c. Only these open
 // it.
-#ifndef FRINGE_KERNELS_QUANTIZE_H
-#define FRINGE_KERNELS_QUANTIZE_H
+#pragma once
 
 #include "cpu.h"
 #include "philox.h"
@@ -36,5 +35,3 @@ enum { NO_PLACE = INT32_MAX };
     int64_t quantize_rows_##lanes(const QuantizeCall *call, int64_t begin, int64_t end);
 EACH_ROWS_LANES(QUANTIZE_LANES)
 #undef QUANTIZE_LANES
-
-#endif

@@ -1,10 +1,9 @@
-// Rows of a type as vectors: the files of CMakeLists.txt's `rows_sources` are compiled once more for
-// each width with -DROWS=1, and then read and write bf16 where they else do floats.
+// Rows of a type as vectors: the files of CMakeLists.txt's `rows_sources` are compiled once more
+// for each width with -DROWS=1, and then read and write bf16 where they else do floats.
 //
 // A Cell is a number of a row. What is read becomes 16 floats, exactly; what is written is rounded
 // as bf16_flushed of bf16.h has it, where the CPU can (LANES=native_bf16) by its own instruction.
-#ifndef FRINGE_KERNELS_ROWS_LANES_H
-#define FRINGE_KERNELS_ROWS_LANES_H
+#pragma once
 
 #include "cpu.h"
 #include "masks_lanes.h"
@@ -30,9 +29,7 @@ LANES_INLINE F16 halves_load_loose(const Half *from) {
 }
 
 #if defined(__AVX512BF16__)
-LANES_INLINE __m256i halves_of(F16 x) {
-    return (__m256i)_mm512_cvtneps_pbh((__m512)x.part[0]);
-}
+LANES_INLINE __m256i halves_of(F16 x) { return (__m256i)_mm512_cvtneps_pbh((__m512)x.part[0]); }
 #else
 // bf16_flushed of each float, in the upper halves.
 LANES_INLINE VecBits vec_rounded(Vec x) {
@@ -86,5 +83,3 @@ LANES_INLINE Cell *cells_of(CpuRows rows, int64_t r) {
 }
 
 enum { LINE_CELLS = 64 / sizeof(Cell) }; // of a cache line
-
-#endif

@@ -1,6 +1,5 @@
 // What the files of the sparse aggregate share: the kernel of rows, and a Csr on the device.
-#ifndef FRINGE_KERNELS_CUDA_AGGREGATE_H
-#define FRINGE_KERNELS_CUDA_AGGREGATE_H
+#pragma once
 
 #include "device.h"
 
@@ -51,5 +50,3 @@ void spmm_free(Spmm *spmm);                                         // NULL is f
 void spmm_prepare(Spmm *spmm, const DeviceRows *x, const float *right);
 // False where cuSPARSE cannot: a range has 2^31 entries or more.
 bool spmm_rows(Spmm *spmm, const AggregateTask *task, Range range);
-
-#endif

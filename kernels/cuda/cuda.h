@@ -5,8 +5,7 @@
 // holds the Backend, is C. No fused multiply-add, no approximate division or root: the whole
 // plug-in is compiled with --fmad=false, so that every operation but the dense products and the
 // logarithm of the softmax loss gives the bits of the CPU's.
-#ifndef FRINGE_KERNELS_CUDA_H
-#define FRINGE_KERNELS_CUDA_H
+#pragma once
 
 #ifdef __cplusplus
 #define _Noreturn [[noreturn]]
@@ -35,6 +34,4 @@ void cuda_spmm_set(const char *name);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -4,8 +4,7 @@
 // cuda_runtime.h, cublas_v2.h and cusparse.h take the place of the toolkit's. So kernels are
 // launched with LAUNCH only, shared memory is SHARED only, and there are no cooperative groups,
 // textures, inline PTX, dynamic parallelism or float atomics (tests/kernels/test_cuda_sources.sh).
-#ifndef FRINGE_KERNELS_CUDA_DEVICE_H
-#define FRINGE_KERNELS_CUDA_DEVICE_H
+#pragma once
 
 #include "cuda.h"
 
@@ -116,5 +115,3 @@ __device__ static inline float lanes_sum(float value) {
         value += __shfl_down_sync(lanes_mask(), value, half, LANES);
     return __shfl_sync(lanes_mask(), value, 0, LANES);
 }
-
-#endif

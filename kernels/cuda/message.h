@@ -5,8 +5,7 @@
 // most CELLS cells of it (a cell is what a lane moves at once). So short rows leave few lanes idle,
 // what is done once a row is done for several rows at a time, and every lane asks for CELLS cells
 // before it waits for the first.
-#ifndef FRINGE_KERNELS_CUDA_MESSAGE_H
-#define FRINGE_KERNELS_CUDA_MESSAGE_H
+#pragma once
 
 #include "device.h"
 
@@ -69,5 +68,3 @@ __device__ static inline void note_bad(DeviceInt64 *bad, int64_t place) {
         old = seen;
     }
 }
-
-#endif

@@ -4,8 +4,7 @@
 // The one idea: a thread computes whole blocks for the columns it owns, so none is made twice and
 // no thread waits for another's. The rounds are unrolled: words and keys stay in registers, and the
 // keys of the rounds, which all threads share, are sums of constants.
-#ifndef FRINGE_KERNELS_CUDA_PHILOX_H
-#define FRINGE_KERNELS_CUDA_PHILOX_H
+#pragma once
 
 #include "device.h"
 
@@ -55,5 +54,3 @@ __host__ __device__ static inline void philox_narrow(uint32_t out[4], RandomKey 
         out[i] = (two & 0xff) << 8 | (two & 0xff00) << 16 | 0x00800080;
     }
 }
-
-#endif

@@ -6,8 +6,7 @@
 // So codes that lie in shared memory as bytes are packed, and payload is unpacked, as words, by
 // shifts and masks that stay in their byte; and neighbouring lanes write neighbouring words,
 // wherever the row begins.
-#ifndef FRINGE_KERNELS_CUDA_PLANES_H
-#define FRINGE_KERNELS_CUDA_PLANES_H
+#pragma once
 
 #include "device.h"
 
@@ -150,5 +149,3 @@ __device__ static inline uint32_t code_quad(const unsigned char *payload, int c,
         quad |= plane_quad<1>(payload, c, columns) << (bits & 6);
     return quad;
 }
-
-#endif

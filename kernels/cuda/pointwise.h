@@ -4,8 +4,7 @@
 // The one idea: 16 lanes do a row (device.h), and a lane reads and writes its own columns alone, so
 // the passes over a row need no barrier. Only the bits of dropout, eight to a byte, are written by
 // one lane and read by others. The order of steps is a constant of a kernel where configs use it.
-#ifndef FRINGE_KERNELS_CUDA_POINTWISE_H
-#define FRINGE_KERNELS_CUDA_POINTWISE_H
+#pragma once
 
 #include "device.h"
 #include "philox.h"
@@ -138,5 +137,3 @@ void add_partials(float *sum, const float *at, int64_t blocks, int64_t stride, i
 static constexpr int PARTS = 256; // of a sum in double, at most
 // The sum of part[0 .. parts), in order, to *out or *narrow, whichever is there.
 void add_parts(double *out, float *narrow, const double *part, int64_t parts);
-
-#endif

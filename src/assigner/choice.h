@@ -1,7 +1,6 @@
 // Which exchanges of training are in full precision (quantization.exchanges): the object, for its
 // two files.
-#ifndef FRINGE_SRC_ASSIGNER_CHOICE_H
-#define FRINGE_SRC_ASSIGNER_CHOICE_H
+#pragma once
 
 #include "fringe/assigner.h"
 
@@ -44,5 +43,3 @@ ExchangeSet trials_before(Chooser *chooser, int64_t epoch);
 void trials_after(Chooser *chooser, int64_t epoch);
 // Fills in the choice that the measured seconds lead to.
 void trials_judge(Chooser *chooser);
-
-#endif

@@ -1,8 +1,7 @@
 // Shared by the files of the assigner. A ChannelAssignment is one channel with the data for its
 // assignment. Lists of rows and groups are in ring order (invariant 4) on each rank, and in rank
 // order on rank 0.
-#ifndef FRINGE_SRC_ASSIGNER_INTERNAL_H
-#define FRINGE_SRC_ASSIGNER_INTERNAL_H
+#pragma once
 
 #include "fringe/assigner.h"
 #include "fringe/bitwidth.h"
@@ -147,5 +146,3 @@ void list_gather(const Comm *comm, const void *mine, int64_t count, void *all,
                  const int64_t *offset, size_t bytes);
 void list_scatter(const Comm *comm, const void *all, const int64_t *offset, void *mine,
                   int64_t count, size_t bytes);
-
-#endif

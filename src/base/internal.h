@@ -1,6 +1,5 @@
 // Inside the base room.
-#ifndef FRINGE_BASE_INTERNAL_H
-#define FRINGE_BASE_INTERNAL_H
+#pragma once
 
 #include "fringe/base/mpi.h"
 
@@ -94,5 +93,3 @@ void *collective_values(void);
 
 // Tags of the collectives on comm_mpi; users of the same communicator stay below.
 enum { COMM_TAG = 32700 };
-
-#endif

@@ -1,6 +1,5 @@
 // What base lets tests see and do; no product file includes it.
-#ifndef FRINGE_BASE_TESTING_H
-#define FRINGE_BASE_TESTING_H
+#pragma once
 
 #include "fringe/base.h"
 
@@ -25,5 +24,3 @@ bool tensors_parse(Tensors *tensors, const void *bytes, size_t count, const char
 // the n-th step from now (0: never); FRINGE_TEST_STOP_STEP=n in the environment does the same from
 // the start.
 void file_test_stop_after(int64_t steps);
-
-#endif

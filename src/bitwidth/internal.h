@@ -1,8 +1,7 @@
 // Shared by the files of this module. Costs are whole numbers in doubles, so that sums are exact in
 // any order and equal times compare equal. If a link has one theta, costs are in bytes; otherwise
 // they are multiples (quanta) of 2^-40 of the link's longest time, rounded up.
-#ifndef FRINGE_BITWIDTH_INTERNAL_H
-#define FRINGE_BITWIDTH_INTERNAL_H
+#pragma once
 
 #include "fringe/bitwidth.h"
 
@@ -113,5 +112,3 @@ double round_relaxed(const Round *round, Weights weights, double seconds);
 // Chooses whole steps that fit into `seconds` (hull_fill); returns their cost, as round_relaxed
 // does.
 double round_fill(Round *round, Weights weights, double seconds, uint8_t *choice);
-
-#endif

@@ -1,6 +1,5 @@
 // What the files of the checkpoint room share.
-#ifndef FRINGE_CHECKPOINT_INTERNAL_H
-#define FRINGE_CHECKPOINT_INTERNAL_H
+#pragma once
 
 #include "fringe/checkpoint.h"
 #include "fringe/runfolder.h"
@@ -57,5 +56,3 @@ bool checkpoint_manifest_needs(const Manifest *manifest, const char *folder, con
 // Checks a file of weights that the user named: if a manifest lies beside it, the checkpoint must
 // be undamaged, because no other weights can replace it. Local.
 bool checkpoint_check_named(const char *file, Error *err);
-
-#endif

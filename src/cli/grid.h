@@ -1,7 +1,6 @@
 // Inside fringe train --sweep: the keys that are swept, and the points, which are all combinations
 // of their values.
-#ifndef FRINGE_CLI_GRID_H
-#define FRINGE_CLI_GRID_H
+#pragma once
 
 #include "internal.h"
 
@@ -26,5 +25,3 @@ const char *grid_value(const Grid *grid, int point, int axis);
 bool grid_name(char out[POINT], const Grid *grid, int point, Error *err);
 // Names of folders have '_' in place of '/'.
 char grid_folder_letter(char letter);
-
-#endif

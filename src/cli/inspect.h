@@ -1,7 +1,6 @@
 // Inside fringe inspect: the kinds of things that it opens. A kind is a row of the table in
 // cmd_inspect.c, and a function of an inspect_*.c that shows what it holds.
-#ifndef FRINGE_CLI_INSPECT_H
-#define FRINGE_CLI_INSPECT_H
+#pragma once
 
 #include "internal.h"
 
@@ -57,5 +56,3 @@ void inspect_assignment(const Inspection *at, const Json *assignment);
 bool inspect_assignments(const char *run_dir, Error *err);
 
 void inspect_put_tensors(JsonWriter *writer, const Tensors *map); // "tensors"
-
-#endif

@@ -1,7 +1,6 @@
 // Inside the cli room: commands, their options, and the session that train, evaluate and predict
 // begin with.
-#ifndef FRINGE_CLI_INTERNAL_H
-#define FRINGE_CLI_INTERNAL_H
+#pragma once
 
 #include "fringe/base/event_log.h"
 #include "fringe/base/terminal.h"
@@ -387,5 +386,3 @@ bool sweep_is_done(Session *session, const Config *config);
 CommandRun cmd_train, cmd_compare, cmd_evaluate, cmd_predict, cmd_program, cmd_partition, cmd_plan,
     cmd_stream, cmd_generate, cmd_convert, cmd_inspect, cmd_report, cmd_cache, cmd_runs, cmd_config,
     cmd_doctor, cmd_help, cmd_probe;
-
-#endif

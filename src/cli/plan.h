@@ -1,6 +1,5 @@
 // What the files of fringe plan share.
-#ifndef FRINGE_CLI_PLAN_H
-#define FRINGE_CLI_PLAN_H
+#pragma once
 
 #include "fringe/plan.h"
 #include "internal.h"
@@ -31,5 +30,3 @@ typedef struct Plan {
 void plan_print_text(const Plan *plan); // stdout
 void plan_print_json(const Plan *plan);
 bool plan_draw(Plan *plan); // --svg; false with plan->err
-
-#endif

@@ -5,8 +5,7 @@
 //
 // The difference of a number from the one before it (the first: from -1), less 1, has 1 to 4 bytes,
 // little-endian, as few as hold it; its size is their number less 1.
-#ifndef FRINGE_CODEC_DIFFERENCES_H
-#define FRINGE_CODEC_DIFFERENCES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ bool differences_get(DifferenceReader *reader, int64_t n, int64_t *number);
 // Little-endian numbers of 1 to 4 bytes.
 void number_put(unsigned char *out, uint32_t number, int bytes);
 uint32_t number_get(const unsigned char *in, int bytes);
-
-#endif

@@ -1,7 +1,6 @@
 // The members of the codec family. A new one is a file like fp32.c, a line here and one in the
 // table.
-#ifndef FRINGE_CODEC_INTERNAL_H
-#define FRINGE_CODEC_INTERNAL_H
+#pragma once
 
 #include "fringe/codec.h"
 
@@ -43,5 +42,3 @@ void grid_pack(const Backend *backend, DeviceByte *message, DeviceByte *codes,
                const Poll *poll);
 void grid_unpack(const Backend *backend, Rows out, int64_t begin, const MessageLayout *layout,
                  const DeviceByte *message, const DeviceByte *codes, const Poll *poll);
-
-#endif

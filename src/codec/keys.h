@@ -1,8 +1,7 @@
 // keys: floats most of which are zero <-> bytes. Keys are the places of the others.
 //
 //   | count: 4 bytes | values: 4 bytes each | the keys, as differences.h has ascending numbers |
-#ifndef FRINGE_CODEC_KEYS_H
-#define FRINGE_CODEC_KEYS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@ size_t keys_write(unsigned char *out, const float *x, int64_t n);
 // The n floats of a message. False for bytes that keys_write never writes for n floats; they may
 // have been written then in part.
 bool keys_read(float *x, int64_t n, const unsigned char *in, size_t bytes);
-
-#endif

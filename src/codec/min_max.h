@@ -2,8 +2,7 @@
 // each of some keys, in fewer cells than keys. Each table has one cell for a key, which takes the
 // least of the numbers that come; of a key's cells the largest counts. So what is found is never
 // above what was put in: by such numbers magnitudes shrink and never grow.
-#ifndef FRINGE_CODEC_MIN_MAX_H
-#define FRINGE_CODEC_MIN_MAX_H
+#pragma once
 
 #include <stdint.h>
 
@@ -23,5 +22,3 @@ MinMax min_max_open(uint32_t seed, int tables, int64_t bins, uint8_t *cell);
 void min_max_clear(const MinMax *sketch, uint8_t most); // before numbers up to `most` are put in
 void min_max_put(const MinMax *sketch, uint32_t key, uint8_t number);
 uint8_t min_max_get(const MinMax *sketch, uint32_t key);
-
-#endif

@@ -1,8 +1,7 @@
 // quantiles: magnitudes in buckets with about as many values each. Buckets are bounded by numbers
 // whose lower 16 bits are 0 (bf16), of which one histogram counts all: their ranks are exact, and
 // no sample is drawn (ALGORITHMS D.5).
-#ifndef FRINGE_CODEC_QUANTILES_H
-#define FRINGE_CODEC_QUANTILES_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -20,5 +19,3 @@ static inline uint32_t quantile_bin(float value) {
 // get the number of their bucket. Buckets are ascending and none is empty. Returns how many there
 // are, at most `most`.
 int quantiles_make(uint32_t *bin, int64_t n, int most);
-
-#endif

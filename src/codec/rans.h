@@ -8,8 +8,7 @@
 // the number of zeros in its run, itself included. A state is a little-endian number of 32 bits in
 // [2^23, 2^31); code i belongs to state i mod 4. States and bytes are read in the order of the
 // codes and were written from the last code to the first, so every state ends as 2^23.
-#ifndef FRINGE_CODEC_RANS_H
-#define FRINGE_CODEC_RANS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ size_t rans_encode(unsigned char *out, size_t room, const uint8_t *code, int64_t
 // codes; they may have been written then in part. A damaged message can decode to other codes.
 bool rans_decode(uint8_t *code, int64_t n, int bits, uint8_t zero, const unsigned char *in,
                  size_t bytes);
-
-#endif

@@ -22,8 +22,7 @@
 //
 // Numbers take bits enough for the largest there could be: | RANS_PACKED | bits, low ones first |,
 // or what rans.h writes, the shorter. No byte where there are none, or no bits.
-#ifndef FRINGE_CODEC_SKETCH_H
-#define FRINGE_CODEC_SKETCH_H
+#pragma once
 
 #include "fringe/codec.h"
 
@@ -40,5 +39,3 @@ size_t sketch_write(unsigned char *out, const float *x, int64_t n, const SketchO
 // floats; they may have been written then in part.
 bool sketch_read(float *x, int64_t n, const SketchOptions *options, const unsigned char *in,
                  size_t bytes, void *scratch);
-
-#endif

@@ -1,7 +1,6 @@
 // What a message of sketch.h is made of, for those who write it and who read it: all that follows
 // from the options and the head of a message.
-#ifndef FRINGE_CODEC_SKETCH_SHAPE_H
-#define FRINGE_CODEC_SKETCH_SHAPE_H
+#pragma once
 
 #include "min_max.h"
 #include "sketch.h"
@@ -78,5 +77,3 @@ typedef struct Work {
     uint8_t *cell;        // of all lists
 } Work;
 Work work_at(void *scratch, const SketchOptions *options, int64_t n);
-
-#endif

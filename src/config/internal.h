@@ -1,6 +1,5 @@
 // Inside the config room: the table of keys, and the steps of loading.
-#ifndef FRINGE_CONFIG_INTERNAL_H
-#define FRINGE_CONFIG_INTERNAL_H
+#pragma once
 
 #include "fringe/config.h"
 
@@ -123,5 +122,3 @@ void config_walk(
     JsonWriter *writer, const void *context, bool (*wanted)(const Key *key, const void *context),
     void (*open)(JsonWriter *writer, const char *section), void (*close)(JsonWriter *writer),
     void (*visit)(JsonWriter *writer, const char *name, const Key *key, const void *context));
-
-#endif

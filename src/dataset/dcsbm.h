@@ -1,8 +1,7 @@
 // A degree-corrected block model (Karrer and Newman, 2011) whose cost is that of its edges: what
 // generate_dcsbm.c (recipes, nodes, labels), dcsbm_faces.c (which blocks have edges to each other)
 // and dcsbm_edges.c (edges) share.
-#ifndef FRINGE_DATASET_DCSBM_H
-#define FRINGE_DATASET_DCSBM_H
+#pragma once
 
 #include "generate.h"
 
@@ -74,5 +73,3 @@ enum {
 static inline double dcsbm_uniform(uint64_t seed, int64_t node, int what) {
     return random_uniform32(draw_key(seed, DRAW_NODE), node, 0, what);
 }
-
-#endif

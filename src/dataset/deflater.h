@@ -1,6 +1,5 @@
 // A stream of deflate that all threads make together, block by block.
-#ifndef FRINGE_DATASET_DEFLATER_H
-#define FRINGE_DATASET_DEFLATER_H
+#pragma once
 
 #include "fringe/base.h"
 
@@ -24,5 +23,3 @@ void deflater_compress(Deflater *deflater, size_t bytes, bool last);
 size_t deflater_take(Deflater *deflater, char *out, size_t room);
 uint32_t deflater_crc(const Deflater *deflater);       // of the stream's bytes so far
 uint64_t deflater_out_bytes(const Deflater *deflater); // taken from this stream so far
-
-#endif

@@ -1,7 +1,6 @@
 // A planted partition during generation, shared by generate.c (recipes, nodes, features) and
 // generate_edges.c (edges); and what generate_hyper.c (hypergraphs) shares with them.
-#ifndef FRINGE_DATASET_GENERATE_H
-#define FRINGE_DATASET_GENERATE_H
+#pragma once
 
 #include "internal.h"
 
@@ -98,5 +97,3 @@ bool generate_dcsbm(Dataset *dataset, const char *name, int64_t seed, Error *err
 bool is_hyper(const char *name); // hyper-planted, hyper-zipf, with or without values
 // On failure clear the dataset.
 bool generate_hyper(Dataset *dataset, const char *name, int64_t seed, Error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // The JSON files of GraphSAINT's sets, which are read piece by piece.
-#ifndef FRINGE_DATASET_GRAPHSAINT_H
-#define FRINGE_DATASET_GRAPHSAINT_H
+#pragma once
 
 #include "json_pull.h"
 
@@ -9,5 +8,3 @@
 bool graphsaint_classes(Dataset *d, JsonPull *pull, Error *err);
 // role.json: sets d->split, which is there and SPLIT_NONE.
 bool graphsaint_roles(Dataset *d, JsonPull *pull, Error *err);
-
-#endif

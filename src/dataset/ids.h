@@ -1,6 +1,5 @@
 // Ids of any kind become numbers from 0 (ids.c, ids_text.c).
-#ifndef FRINGE_DATASET_IDS_H
-#define FRINGE_DATASET_IDS_H
+#pragma once
 
 #include "fringe/dataset.h"
 
@@ -31,5 +30,3 @@ int64_t ids_find_text(const NodeIds *ids, const char *text, int64_t bytes);
 // and *numbers is `rows`. Says in a warning how rows belong to ids that are not 0 to n-1.
 bool ids_number_nodes(IdColumns *columns, NodeIds *ids, int64_t *numbers, int64_t rows,
                       const char *path, Warnings *warnings, Error *err);
-
-#endif

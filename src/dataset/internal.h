@@ -1,7 +1,6 @@
 // Inside the module dataset: the family of formats, text in memory, the edges as a Csr, the arrays
 // beside a graph.
-#ifndef FRINGE_DATASET_INTERNAL_H
-#define FRINGE_DATASET_INTERNAL_H
+#pragma once
 
 #include "fringe/dataset_events.h"
 #include "fringe/npy.h"
@@ -367,5 +366,3 @@ void dataset_put_facts(JsonWriter *writer, const Dataset *dataset); // name, siz
 bool directory_inspect(const Sink *out, const char *path, Error *err);
 // ---- format_fringe.c
 bool directory_may_replace(const char *folder, Error *err); // it holds a dataset and nothing else
-
-#endif

@@ -1,8 +1,7 @@
 // A JSON file read piece by piece, for files that are larger than what should be in memory: the
 // caller says what comes next, and anything else is an error. Nothing is nested, so no depth
 // matters. Errors name the file and the byte.
-#ifndef FRINGE_DATASET_JSON_PULL_H
-#define FRINGE_DATASET_JSON_PULL_H
+#pragma once
 
 #include "internal.h"
 
@@ -18,5 +17,3 @@ bool json_pull_integer(JsonPull *pull, int64_t *out, Error *err);
 bool json_pull_end(JsonPull *pull, Error *err); // nothing but blanks may follow
 bool json_pull_error(JsonPull *pull, Error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif

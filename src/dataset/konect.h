@@ -1,6 +1,5 @@
 // What the first lines of a file of KONECT say (konect.c).
-#ifndef FRINGE_DATASET_KONECT_H
-#define FRINGE_DATASET_KONECT_H
+#pragma once
 
 #include "links.h"
 
@@ -14,5 +13,3 @@ bool konect_look(Konect *konect, const Text *text, const char *path, Error *err)
 bool konect_columns(LinkColumns *columns, const Table *table, Warnings *warnings, Error *err);
 // Ids become rows; sets *nodes.
 bool konect_rows(const Konect *konect, Links *links, int64_t *nodes, Error *err);
-
-#endif

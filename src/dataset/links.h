@@ -1,6 +1,5 @@
 // Lists of pairs of ids in text: edges and pins are read by the same steps.
-#ifndef FRINGE_DATASET_LINKS_H
-#define FRINGE_DATASET_LINKS_H
+#pragma once
 
 #include "table.h"
 
@@ -54,5 +53,3 @@ void links_clear(Links *links);
 // Which columns are the ends and the weight of edges. Says in warnings what is not read.
 bool edge_columns(LinkColumns *columns, const Table *table, const Text *text, const Config *config,
                   Warnings *warnings, Error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // A source of an npy array's bytes: memory, a file, or a member of an archive.
-#ifndef FRINGE_DATASET_NPY_INPUT_H
-#define FRINGE_DATASET_NPY_INPUT_H
+#pragma once
 
 #include "fringe/npy.h"
 
@@ -25,5 +24,3 @@ enum { NPY_WRITTEN = 512 };
 // A header of version 1 for elements in C order, padded so that the data starts at a multiple of
 // 64. Returns its length.
 size_t npy_header(char out[NPY_WRITTEN], const char *descr, int rank, const int64_t *shape);
-
-#endif

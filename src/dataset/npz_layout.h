@@ -1,7 +1,6 @@
 // The parts of the npz reader: the names of arrays in the kinds of npz that hold a graph
 // (npz_layout.c), CSR matrices (npz_csr.c), features and labels (npz_nodes.c).
-#ifndef FRINGE_DATASET_NPZ_LAYOUT_H
-#define FRINGE_DATASET_NPZ_LAYOUT_H
+#pragma once
 
 #include "internal.h"
 
@@ -91,5 +90,3 @@ bool npz_read_features(Dataset *dataset, Npz *npz, const Config *config, Error *
 int64_t npz_feature_rows(Npz *npz); // -1: there are none
 // Prefixes an error with the file's name, unless npz_read did. Returns false.
 bool npz_name_file(Error *err, const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 // What the files of the ogb format share: where a set lies, the rows of its tables, and its binary
 // variant.
-#ifndef FRINGE_DATASET_OGB_H
-#define FRINGE_DATASET_OGB_H
+#pragma once
 
 #include "internal.h"
 
@@ -37,5 +36,3 @@ OgbRow ogb_count, ogb_edge, ogb_features, ogb_class, ogb_classes;
 
 // ---- ogb_binary.c: edges, features and labels
 bool ogb_read_binary(Dataset *dataset, const OgbFolder *folder, const Config *config, Error *err);
-
-#endif

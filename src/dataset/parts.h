@@ -1,7 +1,6 @@
 // Several files that are parts of one: a folder of them, as Spark writes it, or a pattern
 // (parts.c).
-#ifndef FRINGE_DATASET_PARTS_H
-#define FRINGE_DATASET_PARTS_H
+#pragma once
 
 #include "internal.h"
 
@@ -16,5 +15,3 @@ bool parts_are(const char *path);
 // One text of all of them, with the header of the first. Refuses a folder inside, and parts whose
 // headers differ.
 bool parts_read(Text *text, const char *path, const Config *config, Error *err);
-
-#endif

@@ -1,8 +1,7 @@
 // What a file says about nodes that it names by the user's ids: data.nodes, an .npz with `ids` or a
 // .csv with a column of them. Rows may have any order, and be of more or of fewer nodes than the
 // graph has.
-#ifndef FRINGE_DATASET_ROSTER_H
-#define FRINGE_DATASET_ROSTER_H
+#pragma once
 
 #include "links.h"
 #include "npz_layout.h"
@@ -96,5 +95,3 @@ typedef struct ClassWords {
 // Sets label (or labels), classes and names of a dataset with as many nodes.
 bool classes_take(Dataset *dataset, const ClassWords *words, Error *err);
 void labels_drop(Dataset *dataset); // of any kind
-
-#endif

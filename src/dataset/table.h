@@ -3,8 +3,7 @@
 // The separator is the first of tab ; | , that stands outside of quotes in each of the first 100
 // lines, else blanks. Cells may be quoted ("" is a quote), and lose blanks at both ends. Lines that
 // begin with # % // are comments. The first other line may hold the names of the columns.
-#ifndef FRINGE_DATASET_TABLE_H
-#define FRINGE_DATASET_TABLE_H
+#pragma once
 
 #include "internal.h"
 
@@ -67,5 +66,3 @@ bool column_is_index(const Table *table, int column); // of pandas: no name, or 
 bool column_is_word(const char *name, const char *words);
 bool table_has_word(const Table *table,
                     const char *words); // the name of one of its columns (table.c)
-
-#endif

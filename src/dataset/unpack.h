@@ -1,6 +1,5 @@
 // Members of archives, unpacked as a whole into memory of their size.
-#ifndef FRINGE_DATASET_UNPACK_H
-#define FRINGE_DATASET_UNPACK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,5 +18,3 @@ typedef struct Packed {
 // Unpacks all members at the same time, by OpenMP's threads. Pages of mappings are given back soon
 // after they were read, so that what is packed takes no memory beside what is unpacked.
 void unpack_all(Packed *member, int count);
-
-#endif

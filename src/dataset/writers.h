@@ -1,6 +1,5 @@
 // Inside the dataset room: the formats that datasets are written in, and what their writers share.
-#ifndef FRINGE_DATASET_WRITERS_H
-#define FRINGE_DATASET_WRITERS_H
+#pragma once
 
 #include "internal.h"
 
@@ -83,5 +82,3 @@ struct OutArray {
 enum { OUT_ARRAYS = 16 };
 int npz_arrays(OutArray out[OUT_ARRAYS], const Dataset *dataset); // returns their count
 int64_t out_array_elements(const OutArray *array);
-
-#endif

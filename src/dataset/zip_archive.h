@@ -1,7 +1,6 @@
 // A zip archive in memory, mapped or lent: libzip reads its directory and its members, and members
 // that are read whole are taken from their place in the memory.
-#ifndef FRINGE_DATASET_ZIP_ARCHIVE_H
-#define FRINGE_DATASET_ZIP_ARCHIVE_H
+#pragma once
 
 #include "fringe/base.h"
 #include "unpack.h"
@@ -43,5 +42,3 @@ bool zip_member_pull(void *member, void *into, size_t bytes, Error *err);
 // Reads the rest of the member: bytes after the data, then its end; then compares the checksum.
 bool zip_member_finish(ZipMember *member, Error *err);
 void zip_member_close(ZipMember *member);
-
-#endif

@@ -1,7 +1,6 @@
 // What the files of this module share: the forms of events, the parsers of the text and of its
 // binary twin, which know only memory, and the source that brings the bytes there.
-#ifndef FRINGE_EVENTS_INTERNAL_H
-#define FRINGE_EVENTS_INTERNAL_H
+#pragma once
 
 #include "fringe/events.h"
 
@@ -102,5 +101,3 @@ uint64_t event_source_history(const EventSource *source, size_t back);
 static inline int64_t event_source_offset(const EventSource *source) {
     return source->base + (int64_t)source->begin;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Inside the live hypergraph: its memory, ids and lists.
-#ifndef FRINGE_EVENTS_LIVE_H
-#define FRINGE_EVENTS_LIVE_H
+#pragma once
 
 #include "fringe/events.h"
 
@@ -30,5 +29,3 @@ void live_link(LiveHypergraph *live, int32_t node, int32_t hyperedge);
 bool live_is_pin(const LiveHypergraph *live, int32_t node, int32_t hyperedge);
 void live_unlink(LiveHypergraph *live, int32_t node, int32_t hyperedge);
 void live_unlink_all(LiveHypergraph *live, int side, int32_t slot); // every pin of an item
-
-#endif

@@ -1,6 +1,5 @@
 // The contents of ExchangeBuffers, for channels and for tests that overwrite them.
-#ifndef FRINGE_SRC_EXCHANGE_BUFFERS_H
-#define FRINGE_SRC_EXCHANGE_BUFFERS_H
+#pragma once
 
 #include "channel.h"
 
@@ -27,5 +26,3 @@ BufferSizes buffer_sizes(const HaloPlan *plan, const CodecOptions *options, int6
 void buffer_sizes_add(BufferSizes *size, const BufferSizes *more);
 // Enlarges them if necessary; their contents are lost. No exchange may be running on them.
 void buffers_fit(ExchangeBuffers *buffers, const BufferSizes *size);
-
-#endif

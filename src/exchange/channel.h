@@ -1,6 +1,5 @@
 // The contents of a Channel, for this module and for tests that damage messages.
-#ifndef FRINGE_SRC_EXCHANGE_CHANNEL_H
-#define FRINGE_SRC_EXCHANGE_CHANNEL_H
+#pragma once
 
 #include "fringe/exchange.h"
 
@@ -135,5 +134,3 @@ void channel_note_read(Channel *channel); // after the work that reads the recei
 void channel_wait_decoded(Channel *channel);
 // Blocks until a message has been received or sent.
 void channel_wait_for(Channel *channel, int round, int flow);
-
-#endif

@@ -1,7 +1,6 @@
 // The members of the schedule family. A new one is a function in schedule.c, or a file of its own,
 // a line here and a row in schedules.c.
-#ifndef FRINGE_SRC_EXCHANGE_SCHEDULES_H
-#define FRINGE_SRC_EXCHANGE_SCHEDULES_H
+#pragma once
 
 #include "fringe/exchange.h"
 
@@ -10,5 +9,3 @@ extern const Schedule schedule_overlap;
 extern const Schedule schedule_central;
 extern const Schedule schedule_stale;
 extern const Schedule schedule_skip;
-
-#endif

@@ -1,6 +1,5 @@
 // Inside gradsync: the chunks of a sum, and what coding adds to them.
-#ifndef FRINGE_SRC_GRADSYNC_INTERNAL_H
-#define FRINGE_SRC_GRADSYNC_INTERNAL_H
+#pragma once
 
 #include "fringe/gradsync.h"
 
@@ -200,5 +199,3 @@ void factors_rest(float *e, const float *m, const float *p, const float *q, LowR
 bool factors_orthonormal(float *p, int64_t rows, int rank, double *scratch);
 // Columns of Q whose column of P is not zero.
 void factors_keep(float *kept, const float *q, const float *p, LowRankSpan w, int rank);
-
-#endif

@@ -3,8 +3,7 @@
 // serves all edges: its sources travel as rows; for each of its targets the sender sends a partial
 // aggregate. A minimum vertex cover therefore needs the fewest rows. No communication and no random
 // numbers: the result depends only on the graph.
-#ifndef FRINGE_HALO_COVER_H
-#define FRINGE_HALO_COVER_H
+#pragma once
 
 #include "fringe/base.h"
 
@@ -15,5 +14,3 @@
 // source and 12 per target while it runs. O(E sqrt(V)) in the worst case, a few passes over the
 // edges in practice.
 int64_t cover_minimum(const Csr *boundary, int64_t sources, uint8_t *target, uint8_t *source);
-
-#endif

@@ -1,6 +1,5 @@
 // What the files of the halo room share.
-#ifndef FRINGE_HALO_INTERNAL_H
-#define FRINGE_HALO_INTERNAL_H
+#pragma once
 
 #include "fringe/halo.h"
 
@@ -54,5 +53,3 @@ typedef struct Making {
 } Making;
 Pattern *pattern_begin(const Shard *shard, const PatternKind *kind, const Comm *comm);
 void pattern_make_reader_part(void *making); // fills Making.pattern and Making.sent
-
-#endif

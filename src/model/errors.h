@@ -1,6 +1,5 @@
 // How far logits are from labels that are numbers.
-#ifndef FRINGE_MODEL_ERRORS_H
-#define FRINGE_MODEL_ERRORS_H
+#pragma once
 
 #include "internal.h"
 
@@ -11,5 +10,3 @@ void measure_errors(Model *m, Rows logits);
 double score_rmse(const Evaluated *e);
 double score_mae(const Evaluated *e);
 double score_r2(const Evaluated *e);
-
-#endif

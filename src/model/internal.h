@@ -1,6 +1,5 @@
 // What the files of the model module share.
-#ifndef FRINGE_MODEL_INTERNAL_H
-#define FRINGE_MODEL_INTERNAL_H
+#pragma once
 
 #include "label_input.h"
 #include "sparse.h"
@@ -396,5 +395,3 @@ int64_t matrix_gradient_scratch(const Model *m, int64_t in, int64_t out); // flo
 // (lossless.receptive_field=all). Nothing is measured of a split. Before Patterns are made or
 // planned (losses.c).
 void model_shape_for_callback(ModelShape *shape, LossCallback by);
-
-#endif

@@ -1,6 +1,5 @@
 // Labels of training nodes as input of layer 0 (train.label_input; label_input.c).
-#ifndef FRINGE_MODEL_LABEL_INPUT_H
-#define FRINGE_MODEL_LABEL_INPUT_H
+#pragma once
 
 #include "fringe/model.h"
 
@@ -26,5 +25,3 @@ void make_label_input(Model *m);
 void draw_label_input(Model *m);
 // Adds A_Y W_Y to rows of layer 0's Z.
 void add_label_input(const Model *m, Range rows, const Poll *poll);
-
-#endif

@@ -1,7 +1,6 @@
 // The rule of layers that are linear in their aggregate, for kinds that differ only in their shape.
 // layer_linear.c has the formulas.
-#ifndef FRINGE_MODEL_LAYER_LINEAR_H
-#define FRINGE_MODEL_LAYER_LINEAR_H
+#pragma once
 
 #include "internal.h"
 
@@ -23,5 +22,3 @@ void linear_parameter_gradient(const LayerRun *run, const Parameter *p, const Po
     .scratch = linear_scratch, .forward = linear_forward,                                          \
     .aggregate_gradient = linear_aggregate_gradient, .input_gradient = linear_input_gradient,      \
     .parameter_gradient = linear_parameter_gradient
-
-#endif

@@ -1,6 +1,5 @@
 // Features as CSR, as the files of the model module see them; sparse.c has them.
-#ifndef FRINGE_MODEL_SPARSE_H
-#define FRINGE_MODEL_SPARSE_H
+#pragma once
 
 #include "fringe/model.h"
 
@@ -49,5 +48,3 @@ void input_times(const LayerRun *run, Rows out, Range rows, Rows in, const Devic
                  const DeviceFloat *bias, bool add, const Poll *poll);
 // The gradient of a matrix by which features are multiplied.
 void sparse_gradient(const Model *m, const Parameter *p, Rows g, const Poll *poll);
-
-#endif

@@ -1,6 +1,5 @@
 // Inside the page room: runs become variants, variants become JSON, and JSON becomes a page.
-#ifndef FRINGE_PAGE_INTERNAL_H
-#define FRINGE_PAGE_INTERNAL_H
+#pragma once
 
 #include "fringe/page.h"
 
@@ -33,5 +32,3 @@ void page_put_run(JsonWriter *writer, const RunRecord *run, int64_t stride);
 // --- the parts of every page, written into the program by cmake/embed.cmake
 
 extern const char page_style[], page_charts[], page_script[], page_d3[], page_d3_license[];
-
-#endif

@@ -1,6 +1,5 @@
 // An entry of parts in the cache, and the dataset that it is made from.
-#ifndef FRINGE_PARTITION_ENTRY_H
-#define FRINGE_PARTITION_ENTRY_H
+#pragma once
 
 #include "internal.h"
 
@@ -37,5 +36,3 @@ void prepared_clear(Prepared *prepared);
 // partition_build by all ranks of comm; `folder` is set on all of them. Collective.
 bool parts_build(const Config *config, int parts, const Comm *comm, char *folder, size_t size,
                  Warnings *warnings, Error *err);
-
-#endif

@@ -1,8 +1,7 @@
 // Inside the partition room: the graph in both directions, the order of rows, the edges of one
 // part, the statistics of a cut. A hypergraph is its star graph here: vertices are the nodes and
 // then the hyperedges, and rows of each set are numbered inside their part.
-#ifndef FRINGE_PARTITION_INTERNAL_H
-#define FRINGE_PARTITION_INTERNAL_H
+#pragma once
 
 #include "fringe/partition.h"
 
@@ -378,5 +377,3 @@ PartRange parts_of_rank(const Comm *comm, int rank, int parts, bool shared);
 // Writes all files of a partition. Warnings about the order of rows are added to the manifest's and
 // to `warnings`. Collective.
 bool shards_write(const Sharding *sharding, Error *err);
-
-#endif

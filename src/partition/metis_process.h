@@ -1,6 +1,5 @@
 // METIS in a process of its own: the graph lies in memory that both see, so it is not copied.
-#ifndef FRINGE_SRC_PARTITION_METIS_PROCESS_H
-#define FRINGE_SRC_PARTITION_METIS_PROCESS_H
+#pragma once
 
 #include "fringe/base.h"
 #include "fringe/metis_job.h"
@@ -27,5 +26,3 @@ bool metis_process_run(MetisProcess *process, Error *err);
 
 // The most memory that METIS had in use in the last cut of this process, with its graph; 0: none.
 size_t metis_process_taken(void);
-
-#endif

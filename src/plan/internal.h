@@ -1,6 +1,5 @@
 // Shared by the files of an estimate: what is planned, and the work of a rank.
-#ifndef FRINGE_SRC_PLAN_INTERNAL_H
-#define FRINGE_SRC_PLAN_INTERNAL_H
+#pragma once
 
 #include "fringe/plan.h"
 #include "fringe/trainer.h"
@@ -33,5 +32,3 @@ typedef struct Planning {
 Work work_of(const Planning *p, int rank, int l, int d);
 // Bytes of a message of so many rows.
 double message_bytes(const Planning *p, int l, int d, double rows);
-
-#endif

@@ -1,6 +1,5 @@
 // What the files of the module program share.
-#ifndef FRINGE_PROGRAM_INTERNAL_H
-#define FRINGE_PROGRAM_INTERNAL_H
+#pragma once
 
 #include "fringe/operator.h"
 #include "fringe/program.h"
@@ -160,5 +159,3 @@ void report_reached(ProgramRun *run, int64_t asked, int64_t reached, int64_t rig
 // accuracy of the class with the largest score (the first of equals) over the nodes that are
 // `reached` ([own nodes]; NULL: those with a score that is not 0). Collective.
 void scores_report(ProgramRun *run, Rows scores, const uint8_t *reached);
-
-#endif

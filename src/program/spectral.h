@@ -1,7 +1,6 @@
 // What the files of spectral share: the known eigenvectors, an orthonormal basis over all ranks,
 // and the eigenproblem of a small matrix.
-#ifndef FRINGE_PROGRAM_SPECTRAL_H
-#define FRINGE_PROGRAM_SPECTRAL_H
+#pragma once
 
 #include "internal.h"
 
@@ -73,5 +72,3 @@ void subspace_append(Subspace *s, int64_t live, double *coupling, double *gram);
 // Makes the largest entry of each column of embedding [own nodes, pairs] positive, of equals that
 // of the lowest node. Collective.
 void fix_signs(float *embedding, int64_t pairs, const ProgramParts *parts);
-
-#endif

@@ -1,6 +1,5 @@
 // Inside the report room: the open report, and the writers of its files.
-#ifndef FRINGE_REPORT_INTERNAL_H
-#define FRINGE_REPORT_INTERNAL_H
+#pragma once
 
 #include "fringe/report.h"
 
@@ -98,5 +97,3 @@ bool report_cut_assignments(const char *folder, int64_t last, Error *err);
 // Adds start, end, command line and hosts of the run, and of each process that worked on it.
 void report_put_sessions(JsonWriter *writer, const Report *report);
 void report_put_rank_times(JsonWriter *writer, const Report *report);
-
-#endif

@@ -1,6 +1,5 @@
 // Inside the runfolder module.
-#ifndef FRINGE_RUNFOLDER_INTERNAL_H
-#define FRINGE_RUNFOLDER_INTERNAL_H
+#pragma once
 
 #include "fringe/runfolder.h"
 
@@ -38,5 +37,3 @@ typedef struct Marker {
 // True if the folder is fringe's. Marker and config may be NULL.
 bool marker_read(Marker *marker, const char *folder, const Config *config);
 bool marker_write(const char *folder, RunKind kind, const Config *config, Error *err);
-
-#endif

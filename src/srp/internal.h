@@ -4,8 +4,7 @@
 // Nodes and hyperedges are treated alike wherever possible: an item of one side has a home, and a
 // tally of the homes of its neighbours on the other side. The tally of a node says where it is
 // present, and that of a hyperedge which homes its pins have.
-#ifndef FRINGE_SRP_INTERNAL_H
-#define FRINGE_SRP_INTERNAL_H
+#pragma once
 
 #include "fringe/srp.h"
 
@@ -122,5 +121,3 @@ void window_run_if_due(Srp *srp);
 void window_refine(Srp *srp); // the window stays as it is
 // Leaves out nodes and hyperedges that are gone, which changes nothing that comes later.
 void window_close_gaps(Srp *srp);
-
-#endif

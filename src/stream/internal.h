@@ -1,6 +1,5 @@
 // Inside the module of streams.
-#ifndef FRINGE_STREAM_INTERNAL_H
-#define FRINGE_STREAM_INTERNAL_H
+#pragma once
 
 #include "fringe/events.h"
 #include "fringe/srp.h"
@@ -46,5 +45,3 @@ bool stream_checkpoint(Stream *stream, const EventPlace *place, Error *err);
 // The newest checkpoint of the folder; *found false: there is none. The reader is sought to its
 // place if it can be.
 bool stream_restore(Stream *stream, bool *found, Error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // What the files of the trainer room share.
-#ifndef FRINGE_TRAINER_INTERNAL_H
-#define FRINGE_TRAINER_INTERNAL_H
+#pragma once
 
 #include "fringe/assigner.h"
 #include "fringe/gradsync.h"
@@ -136,5 +135,3 @@ bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shar
 
 // Registers the trainer's own sections and those of its parts (state.c).
 void register_sections(Trainer *trainer);
-
-#endif

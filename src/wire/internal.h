@@ -1,7 +1,6 @@
 // The members of the family of transports. A new one is a file like transport_mpi.c, a line here
 // and a row in transports.c.
-#ifndef FRINGE_SRC_WIRE_INTERNAL_H
-#define FRINGE_SRC_WIRE_INTERNAL_H
+#pragma once
 
 #include "fringe/wire.h"
 
@@ -27,5 +26,3 @@ void box_before_encode(MessageBox *box, int i, BoxStep step, MessageSource *sour
 void box_after_encode(MessageBox *box, int i, BoxStep step, const MessageLayout *layout,
                       const Poll *poll);
 void box_after_decode(MessageBox *box, int i, BoxStep step, Rows rows, const Poll *poll);
-
-#endif

@@ -1,6 +1,5 @@
 // Clocks.
-#ifndef FRINGE_BASE_CLOCK_H
-#define FRINGE_BASE_CLOCK_H
+#pragma once
 
 // Seconds on a monotonic clock.
 double clock_seconds(void);
@@ -12,5 +11,3 @@ const char *clock_utc(char out[CLOCK_UTC]);
 double clock_wall(void);
 // Seconds from such a time until now; NaN if the text is NULL or no such time.
 double clock_age(const char *utc);
-
-#endif

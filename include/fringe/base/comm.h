@@ -7,8 +7,7 @@
 // and the job ends with EXIT_HUNG. The job ends in the same way if all ranks answer but none
 // makes progress for many times that long. A rank with long serial work that cannot poll (METIS, a
 // large file) runs it through comm_on_helper and so keeps answering.
-#ifndef FRINGE_BASE_COMM_H
-#define FRINGE_BASE_COMM_H
+#pragma once
 
 #include "fringe/base/error.h"
 #include <stdint.h>
@@ -96,5 +95,3 @@ _Noreturn void comm_abort(ExitCode code);
 // Fills *comm with a single rank without MPI, for collective code that runs before or without
 // MPI_Init (tests).
 void comm_self(Comm *comm);
-
-#endif

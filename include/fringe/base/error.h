@@ -2,8 +2,7 @@
 // CHECK, which prints rank, file, line and a sentence once and aborts all ranks. A mistake in the
 // input or the environment: a function returns false and fills an Error with a sentence that says
 // what, where and what to do; only the command line prints it.
-#ifndef FRINGE_BASE_ERROR_H
-#define FRINGE_BASE_ERROR_H
+#pragma once
 
 #include <assert.h>
 #include <stdbool.h>
@@ -65,5 +64,3 @@ void check_ends_with(void (*end)(ExitCode code, const char *sentence));
         if (!(condition))                                                                          \
             check_failed(__FILE__, __LINE__, (code), __VA_ARGS__);                                 \
     } while (0)
-
-#endif

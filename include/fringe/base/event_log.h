@@ -9,8 +9,7 @@
 // The process that draws the screen (terminal.h) writes it; what other processes know reaches it as
 // records of the screen. A reader that does not read blocks like a terminal that is stopped. Where
 // the reader goes away, a command that can save is asked to stop, and others end.
-#ifndef FRINGE_BASE_EVENT_LOG_H
-#define FRINGE_BASE_EVENT_LOG_H
+#pragma once
 
 #include "fringe/base/error.h"
 
@@ -30,5 +29,3 @@ bool event_log_is_wanted(void);
 bool event_log_saw(const char *line, size_t bytes);
 // The last line of the log.
 void event_log_end(ExitCode code);
-
-#endif

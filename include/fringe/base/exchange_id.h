@@ -1,7 +1,6 @@
 // Identifies an exchange by its layer and direction. Channels, message headers, random numbers,
 // assignments, traces and reports all use this key.
-#ifndef FRINGE_BASE_EXCHANGE_ID_H
-#define FRINGE_BASE_EXCHANGE_ID_H
+#pragma once
 
 #include <assert.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ const char *direction_name(int direction); // "forward", "backward", ...
 // "layer1.backward", as files name it. Returns `name`.
 enum { EXCHANGE_NAME = 32 };
 const char *exchange_name(ExchangeId id, char name[EXCHANGE_NAME]);
-
-#endif

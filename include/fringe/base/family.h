@@ -2,8 +2,7 @@
 // partitioners, layers, ...). A member is a struct whose first field is its `const char *name`. If
 // a word in capitals follows a colon or an equals sign in the name, as in "file:PATH", the member
 // takes an argument: the text in its place, which may not be empty.
-#ifndef FRINGE_BASE_FAMILY_H
-#define FRINGE_BASE_FAMILY_H
+#pragma once
 
 #include "fringe/base/error.h"
 
@@ -38,5 +37,3 @@ bool family_knows(const Family *family, const char *word, Error *err);
 
 // The one of `words` that is closest to a wrong one, or NULL; for "did you mean".
 const char *family_closest(const char *word, const char *const *words, int count);
-
-#endif

@@ -1,6 +1,5 @@
 // Crash-safe files, and paths. Nothing here overwrites a file in place (TRAPS 16).
-#ifndef FRINGE_BASE_FILE_H
-#define FRINGE_BASE_FILE_H
+#pragma once
 
 #include "fringe/base/error.h"
 #include <stdint.h>
@@ -116,5 +115,3 @@ void hash_text(const Hash *hash, char text[33]);
 void hash_free(Hash *hash);
 uint64_t hash_bytes(const void *data, size_t bytes); // 64-bit, for message and tensor checksums
 bool hash_file(const char *path, char text[33], Error *err);
-
-#endif

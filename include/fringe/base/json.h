@@ -1,8 +1,7 @@
 // Standard JSON: a strict scanner (UTF-8, grammar, depth, duplicate keys, number range, with line
 // and column) checks the text before cJSON, which accepts far more than JSON (TRAPS 15). Only
 // src/base/json.c uses cJSON.
-#ifndef FRINGE_BASE_JSON_H
-#define FRINGE_BASE_JSON_H
+#pragma once
 
 #include "fringe/base/error.h"
 #include <stdint.h>
@@ -76,5 +75,3 @@ void json_put_numbers(JsonWriter *writer, const JsonNumber *numbers);
 #define JSON_PUT(writer, ...) json_put_numbers(writer, (const JsonNumber[]){__VA_ARGS__, {NULL, 0}})
 void json_put_bool(JsonWriter *writer, const char *key, bool value);
 void json_put_value(JsonWriter *writer, const char *key, const Json *value); // a copy
-
-#endif

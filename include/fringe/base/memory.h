@@ -1,7 +1,6 @@
 // Counted memory. Every array of fringe is allocated here, 64-byte aligned. So tests can prove that
 // the epoch loop allocates none and compare the plan with the actual use.
-#ifndef FRINGE_BASE_MEMORY_H
-#define FRINGE_BASE_MEMORY_H
+#pragma once
 
 #include "fringe/base/error.h"
 #include <stdint.h>
@@ -68,5 +67,3 @@ bool forecast_fits(const MemoryForecast *further, double limit, const char *advi
 // The same of one item.
 bool forecast_fits_one(const char *what, size_t bytes, double limit, const char *advice,
                        Error *err);
-
-#endif

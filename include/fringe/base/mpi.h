@@ -1,7 +1,6 @@
 // MPI itself, for the two modules that post messages of their own (base, wire). Others use comm.h
 // or wire.h.
-#ifndef FRINGE_BASE_MPI_H
-#define FRINGE_BASE_MPI_H
+#pragma once
 
 #include "fringe/base/comm.h"
 
@@ -25,5 +24,3 @@ void comm_wait(const Comm *comm, MPI_Request *requests, int count, const char *w
             check_failed(__FILE__, __LINE__, EXIT_UNAVAILABLE, "%s failed with MPI error %d",      \
                          #call, status_);                                                          \
     } while (0)
-
-#endif

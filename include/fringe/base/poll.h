@@ -1,8 +1,7 @@
 // MPI moves TCP data only while it is called (LIMITS 4), and the kernels lie below the exchange. So
 // a long operation takes a Poll, and its thread 0 calls it between panels, about every millisecond.
 // This is the only upward call between modules.
-#ifndef FRINGE_BASE_POLL_H
-#define FRINGE_BASE_POLL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ static inline void poll_call(const Poll *poll) {
     if (poll != NULL)
         poll->function(poll->context);
 }
-
-#endif

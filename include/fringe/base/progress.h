@@ -2,8 +2,7 @@
 // before. A terminal shows the activity as a live line with its seconds (terminal.h). A process has
 // one, which any function may begin: unlike a sentence (sink.h) it is a state, and is gone when the
 // next one begins.
-#ifndef FRINGE_BASE_PROGRESS_H
-#define FRINGE_BASE_PROGRESS_H
+#pragma once
 
 // `label`: at most 10 columns. When the activity ends it leaves a line if it took long or if the
 // text given to progress_end is not "". Rank 0, or a command of one process; any thread.
@@ -15,5 +14,3 @@ void progress_drop(void); // it ends without a line
 // Tells the process that draws this one's records that the set-up is over (terminal.h), at any
 // level.
 void progress_work_begins(void);
-
-#endif

@@ -1,6 +1,5 @@
 // Writes quantities for people, short and in a unit that fits, such as "12.3 ms" or "23.5 MB".
-#ifndef FRINGE_BASE_QUANTITY_H
-#define FRINGE_BASE_QUANTITY_H
+#pragma once
 
 enum { QUANTITY = 32 };
 
@@ -19,5 +18,3 @@ const char *quantity_percent(char out[QUANTITY], double share);   // "93.00 %"; 
 #define SHOWN_CLOCK(seconds) quantity_clock((char[QUANTITY]){0}, (seconds))
 #define SHOWN_AGE(seconds) quantity_age((char[QUANTITY]){0}, (seconds))
 #define SHOWN_PERCENT(share) quantity_percent((char[QUANTITY]){0}, (share))
-
-#endif

@@ -13,8 +13,7 @@
 // u = (k + 1/2) / 2^16. Users that need 32 bits take the four words of block b for columns 4b ..
 // 4b+3. Of numbers of 8 bits (RandomKind) a block holds 16, low byte of word 0 first, for columns
 // 16b .. 16b+15; u = (k + 1/2) / 2^8.
-#ifndef FRINGE_BASE_RANDOM_H
-#define FRINGE_BASE_RANDOM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -79,5 +78,3 @@ float random_uniform16(RandomKey key, int64_t row, int peer, int64_t column);
 double random_uniform32(RandomKey key, int64_t row, int peer, int64_t column);
 // Standard normal (Box-Muller on the 32-bit numbers of columns 2c and 2c+1).
 double random_normal(RandomKey key, int64_t row, int peer, int64_t column);
-
-#endif

@@ -1,8 +1,7 @@
 // The ring: the order in which each rank exchanges with all others, so that they do not all send to
 // one rank at once. In round g (ring step g, 0 .. size-2) rank r receives from rank r-1-g and sends
 // to rank r+1+g, modulo the number of ranks. The parts of a cut graph use the same order.
-#ifndef FRINGE_BASE_RING_H
-#define FRINGE_BASE_RING_H
+#pragma once
 
 // The rank that sends to `rank` in this round.
 static inline int ring_sender(int rank, int round, int size) {
@@ -16,5 +15,3 @@ static inline int ring_reader(int rank, int round, int size) { return (rank + 1 
 static inline int ring_round(int reader, int sender, int size) {
     return (reader - 1 - sender + size) % size;
 }
-
-#endif

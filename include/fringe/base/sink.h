@@ -1,7 +1,6 @@
 // A sink: where a module says what a user should read. Only the command line prints: it hands a
 // sink down with what it asks for, and the module puts its lines there. Any thread of rank 0.
-#ifndef FRINGE_BASE_SINK_H
-#define FRINGE_BASE_SINK_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -29,5 +28,3 @@ void sink_put(const Sink *sink, SinkKind kind, const char *format, ...)
 // One sentence of a warning, without label and newline.
 #define sink_warn(sink, sentence, ...)                                                             \
     sink_put((sink), SINK_SAY, "warning    " sentence "\n", ##__VA_ARGS__)
-
-#endif

@@ -1,6 +1,5 @@
 // Numbers in ascending order, in place.
-#ifndef FRINGE_BASE_SORT_H
-#define FRINGE_BASE_SORT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ void sort_double(double *value, int64_t count);   // none may be NaN
 void sort_float(float *value, int64_t count);     // none may be NaN
 void sort_falling(double *value, int64_t count);  // the largest first; none may be NaN
 double sort_median(double *value, int64_t count); // sorts them; count > 0; value[count / 2]
-
-#endif

@@ -8,8 +8,7 @@
 //   a dataset's edges as a Csr.
 // - FileCsr (src/dataset/npz_layout.h): the unchecked contents of a file, with 64-bit columns.
 // - MetisGraph (src/partition/metis.c): offsets and columns have METIS's index type.
-#ifndef FRINGE_BASE_SPARSE_H
-#define FRINGE_BASE_SPARSE_H
+#pragma once
 
 #include "fringe/base/error.h"
 
@@ -62,5 +61,3 @@ void sparse_put_rows(const Csr *csr, int64_t columns, float *x);
 // True if a square matrix equals its transpose (weights compared as numbers). Columns are in [0,
 // rows). False also if a row does not ascend. Takes 8 bytes per row meanwhile.
 bool csr_is_symmetric(const Csr *csr);
-
-#endif

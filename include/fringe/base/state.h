@@ -6,8 +6,7 @@
 // State is replicated (all ranks hold the same; rank 0's is written) or distributed (each rank
 // holds its own elements, stored in the order of ranks); a section may mix them. A run is resumed
 // on as many ranks as wrote it, each with its own elements.
-#ifndef FRINGE_BASE_STATE_H
-#define FRINGE_BASE_STATE_H
+#pragma once
 
 #include "fringe/base/comm.h"
 #include "fringe/base/exchange_id.h"
@@ -63,5 +62,3 @@ void state_put_tensor(StateWalk *walk, const Tensor *tensor); // of any shape; w
 bool state_write(const StateSection *section, const Comm *comm, const char *path, Error *err);
 // Restores a section from rank 0's file. Collective (agrees on errors).
 bool state_read(const StateSection *section, const Comm *comm, const char *path, Error *err);
-
-#endif

@@ -3,8 +3,7 @@
 // Files are read through mmap, so a rank pays only for the pages it touches, and written in chunks,
 // so that a tensor larger than memory can be streamed. Metadata "format": "pt" is always written
 // (TRAPS 19). Source: the safetensors format page.
-#ifndef FRINGE_BASE_TENSORS_H
-#define FRINGE_BASE_TENSORS_H
+#pragma once
 
 #include "fringe/base/error.h"
 #include "fringe/base/file.h"
@@ -75,5 +74,3 @@ bool tensors_writer_open(TensorsWriter *writer, const char *path, const Tensor *
                          const char *const *metadata, Error *err);
 bool tensors_writer_put(TensorsWriter *writer, const void *data, size_t bytes, Error *err);
 bool tensors_writer_close(TensorsWriter *writer, bool sync, Error *err);
-
-#endif

@@ -4,8 +4,7 @@
 // and answers heartbeats while it waits. Nothing is lost, and stdout and stderr keep their common
 // order. Before terminal_start and after terminal_stop everything is printed at once. Modules below
 // cli do not open this header: they get a sink.
-#ifndef FRINGE_BASE_TERMINAL_H
-#define FRINGE_BASE_TERMINAL_H
+#pragma once
 
 #include "fringe/base/comm.h"
 #include "fringe/base/progress.h"
@@ -86,5 +85,3 @@ bool screen_is_live(void);
 // SCREEN_BROKEN(bytes of the line). Returns the bytes written.
 #define SCREEN_BROKEN(bytes) (16 * (bytes) + 64)
 size_t screen_break(char *out, const char *line, size_t bytes, int width);
-
-#endif

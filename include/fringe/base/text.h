@@ -1,7 +1,6 @@
 // Text from outside (names in files, config values, paths) may contain control characters that
 // change what a terminal shows. Code that prints such text prints SHOWN(text).
-#ifndef FRINGE_BASE_TEXT_H
-#define FRINGE_BASE_TEXT_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -28,5 +27,3 @@ size_t utf8_length(const unsigned char *at, size_t left);
 // vsnprintf, except that of a text that does not fit the middle is left out: paths are long, and a
 // sentence says at its end what to do.
 void text_fit(char *out, size_t size, const char *format, va_list arguments);
-
-#endif

@@ -1,6 +1,5 @@
 // Threads of a rank: cores / ranks on the node unless set, within the rank's CPU binding (TRAPS 2).
-#ifndef FRINGE_BASE_THREADS_H
-#define FRINGE_BASE_THREADS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ int threads_usable(void);  // cores that its affinity mask and the quota of its 
 // `wanted` 0: max(1, cores / ranks_on_node), where cores are those that the node's ranks may use
 // together. Returns the number set.
 int threads_set(int wanted, int ranks_on_node);
-
-#endif

@@ -1,8 +1,7 @@
 // Where the time of an epoch goes. A Timers adds up the seconds of named kinds of work. A Trace
 // records events with begin and end: every span of some epochs, and messages from post to receipt.
 // Its memory is allocated once, and all ranks use the clock of rank 0.
-#ifndef FRINGE_BASE_TRACE_H
-#define FRINGE_BASE_TRACE_H
+#pragma once
 
 #include "fringe/base/comm.h"
 #include "fringe/base/memory.h"
@@ -72,5 +71,3 @@ void trace_clear(Trace *trace);
 void trace_add(Trace *trace, TraceEvent event);
 // Gathers all events on rank 0, by rank: offset [size + 1]. Free both with memory_free. Collective.
 TraceEvent *trace_gather(const Trace *trace, const Comm *comm, int64_t **offset);
-
-#endif

@@ -1,7 +1,6 @@
 // Warnings: what a user should know although nothing failed. Any room may add a sentence; the
 // command line prints them, one per line.
-#ifndef FRINGE_BASE_WARNINGS_H
-#define FRINGE_BASE_WARNINGS_H
+#pragma once
 
 enum { WARNINGS_TEXT = 1024 };
 typedef struct Warnings {
@@ -14,5 +13,3 @@ void warnings_add(Warnings *warnings, const char *format, ...)
 void warnings_add_all(Warnings *to, const Warnings *from); // the same for each sentence of `from`
 // All of them as one line, "one; another". Returns out.
 const char *warnings_join(char out[WARNINGS_TEXT], const Warnings *warnings);
-
-#endif

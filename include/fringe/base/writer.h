@@ -3,8 +3,7 @@
 // the thread does the jobs one by one, in the order in which they were put. A caller waits only if
 // the queue is full or if it must know that everything is written, and answers heartbeats while it
 // waits (comm_beat). The thread never calls MPI and handles no signals.
-#ifndef FRINGE_BASE_WRITER_H
-#define FRINGE_BASE_WRITER_H
+#pragma once
 
 #include "fringe/base/comm.h"
 
@@ -29,5 +28,3 @@ bool writer_put(Writer *writer, WriterJob *work, void *context, const void *payl
 // Waits until all jobs are done; false as above.
 bool writer_wait(Writer *writer, Error *err);
 bool writer_idle(Writer *writer); // true if all jobs are done; callable from any thread
-
-#endif
