@@ -44,6 +44,7 @@ typedef struct Npz Npz;                // an open archive
 bool npz_is_archive(const char *path); // by its name or its first bytes
 Npz *npz_open(const char *path, Error *err);
 void npz_close(Npz *npz);
+CLEARED_POINTER(npz_drop, Npz, npz_close)
 int npz_count(const Npz *npz);
 const char *npz_key(const Npz *npz, int index);
 void npz_list(const Npz *npz, char *out, size_t size); // "a, b, c", or "none", as far as it fits

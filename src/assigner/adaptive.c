@@ -118,6 +118,7 @@ double assigned_hidden(const Assigner *a, ChannelAssignment *assigned) {
 static void pose_of(Assigner *a, ChannelAssignment *assigned) {
     bool first = a->comm->rank == 0;
     double hidden = assigned_hidden(a, assigned);
+    CLEARED(memory_drop)
     Group *group = ALLOC(Group, first ? assigned->piece[a->comm->size] : 0, "groups of messages");
     groups_gather(assigned, a->comm, a->group_size, group);
     if (first) {
@@ -125,7 +126,6 @@ static void pose_of(Assigner *a, ChannelAssignment *assigned) {
         assert(problem_check(&assigned->problem, &(Error){0}));
         solution_init(&assigned->solution, &assigned->problem);
     }
-    memory_free(group);
 }
 
 static void solve_on_helper(void *assigner) {

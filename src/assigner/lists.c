@@ -12,22 +12,19 @@ static int64_t *byte_offsets(const Comm *comm, const int64_t *offset, int64_t co
 
 void list_gather(const Comm *comm, const void *mine, int64_t count, void *all,
                  const int64_t *offset, size_t bytes) {
-    int64_t *at = byte_offsets(comm, offset, count, bytes);
+    CLEARED(memory_drop) int64_t *at = byte_offsets(comm, offset, count, bytes);
     comm_gather_v(comm, mine, all, at);
-    memory_free(at);
 }
 
 void list_scatter(const Comm *comm, const void *all, const int64_t *offset, void *mine,
                   int64_t count, size_t bytes) {
-    int64_t *from = ALLOC(int64_t, comm->size + 1, "lists");
-    int64_t *to = ALLOC(int64_t, comm->size + 1, "lists");
+    CLEARED(memory_drop) int64_t *from = ALLOC(int64_t, comm->size + 1, "lists");
+    CLEARED(memory_drop) int64_t *to = ALLOC(int64_t, comm->size + 1, "lists");
     for (int r = 0; r <= comm->size; r++) {
         from[r] = comm->rank == 0 ? offset[r] * (int64_t)bytes : 0;
         to[r] = r > 0 ? count * (int64_t)bytes : 0; // all of it from rank 0
     }
     comm_all_to_all_v(comm, all, from, mine, to);
-    memory_free(to);
-    memory_free(from);
 }
 
 int64_t assigned_messages(const ChannelAssignment *assigned, const Comm *comm) {

@@ -94,7 +94,7 @@ static void say_trouble(char warning[256], const char *who, int trouble, const c
 
 static void use_solution(const SolverRun *run, const Problem *problem, Solution *solution,
                          char warning[256]) {
-    Solution found;
+    CLEARED(solution_clear) Solution found = {0};
     Error err = {0};
     if (lseek(fileno(run->solution), 0, SEEK_SET) != 0 ||
         !solution_read(&found, problem, run->solution, &err)) {
@@ -112,7 +112,6 @@ static void use_solution(const SolverRun *run, const Problem *problem, Solution 
         snprintf(solution->by, sizeof solution->by, "%s", found.by);
     }
     solution->seconds += found.seconds;
-    solution_clear(&found);
 }
 
 void solver_finish(SolverRun *run, const Problem *problem, Solution *solution, const Comm *comm,

@@ -3,14 +3,6 @@
 
 #include "fringe/base.h"
 
-// CLEARED(dataset_clear) Dataset d = {0}; is cleared at the end of its block, the last declared
-// first. A failed assertion leaves it as it is.
-#define CLEARED(clear) __attribute__((cleanup(clear)))
-// Makes of what frees a pointer something for CLEARED.
-#define CLEARED_POINTER(clear, Type, free_it)                                                      \
-    static inline void clear(Type **pointer) { free_it(*pointer); }
-static inline void memory_drop(void *pointer) { memory_free(*(void **)pointer); } // of any type
-
 int64_t memory_allocs(void);  // number of allocations since the start
 size_t memory_foreseen(void); // largest use of memory that forecast_fits has predicted, in bytes
 // memory_available says what is left of so many bytes (0: of the machine's), and memory_try refuses

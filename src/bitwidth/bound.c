@@ -67,11 +67,10 @@ static double bound_at_best(Relaxation *x, double best) {
 }
 
 double problem_bound(const Problem *problem) {
-    Relaxation x;
+    CLEARED(relaxation_clear) Relaxation x;
     relaxation_init(&x, problem);
     double best = fmax(0, bound_at(&x, x.weights.seconds));
     if (problem->hidden > 0 && x.weights.seconds > 0)
         best = bound_at_best(&x, best);
-    relaxation_clear(&x);
     return best;
 }

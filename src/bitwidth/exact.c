@@ -114,7 +114,7 @@ static double round_rate(const Problem *p, int round, const uint8_t *from, const
 static void mix(Search *search) {
     const Problem *p = search->problem;
     uint8_t *from = search->shorter.choice, *to = search->longer.choice;
-    bool *changed = ALLOC(bool, p->rounds, "rounds of a problem");
+    CLEARED(memory_drop) bool *changed = ALLOC(bool, p->rounds, "rounds of a problem");
     for (int step = 0; step < p->rounds; step++) {
         int best = -1;
         double best_rate = -INFINITY;
@@ -133,7 +133,6 @@ static void mix(Search *search) {
                 from[g] = to[g];
         offer(p, search->solution, "prices", from);
     }
-    memory_free(changed);
 }
 
 static void swap(Priced *a, Priced *b) {

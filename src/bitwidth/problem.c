@@ -175,13 +175,12 @@ static double total_variance(const Problem *p, const uint8_t *choice) {
 
 Normalizers problem_normalizers(const Problem *p) {
     Normalizers normalizers;
-    uint8_t *choice = ALLOC(uint8_t, p->groups, "choice of one width");
+    CLEARED(memory_drop) uint8_t *choice = ALLOC(uint8_t, p->groups, "choice of one width");
     normalizers.v_nad = total_variance(p, choice);
     normalizers.t_ut = fmax(total_seconds(p, choice), p->hidden);
     problem_uniform(p, p->widths - 1, choice);
     normalizers.v_ut = total_variance(p, choice);
     normalizers.t_nad = fmax(total_seconds(p, choice), p->hidden);
-    memory_free(choice);
     return normalizers;
 }
 

@@ -165,14 +165,11 @@ bool checkpoint_kernels(KernelChoice *choice, const char *run_dir) {
 // ---- for evaluate, predict and inspect
 
 bool checkpoint_check_named(const char *file, Error *err) {
-    Manifest manifest;
+    CLEARED(checkpoint_manifest_clear) Manifest manifest = {0};
     const char *folder = FOLDER_OF(file);
     if (!file_exists(PATH_IN(folder, checkpoint_manifest)))
         return true;
-    if (!checkpoint_manifest_read(&manifest, folder, err))
-        return false;
-    checkpoint_manifest_clear(&manifest);
-    return true;
+    return checkpoint_manifest_read(&manifest, folder, err);
 }
 
 bool checkpoint_weights_path(const char *where, bool best, char *path, size_t size, Error *err) {
@@ -198,11 +195,10 @@ bool checkpoint_weights_path(const char *where, bool best, char *path, size_t si
 }
 
 static bool print_tensors(const Sink *out, const char *folder, const char *name, Error *err) {
-    Tensors file;
+    CLEARED(tensors_close) Tensors file = {0};
     if (!tensors_open(&file, PATH_IN(folder, name), err))
         return false;
     tensors_print(out, &file, name);
-    tensors_close(&file);
     return true;
 }
 
@@ -228,7 +224,7 @@ static void print_manifest(const Sink *out, const Manifest *m, const char *folde
 
 bool checkpoint_inspect(const Sink *out, const char *where, Error *err) {
     char weights[PATH_BYTES];
-    Manifest manifest;
+    CLEARED(checkpoint_manifest_clear) Manifest manifest = {0};
     if (!checkpoint_weights_path(where, false, weights, sizeof weights, err))
         return false;
     const char *folder = FOLDER_OF(weights);
@@ -238,6 +234,5 @@ bool checkpoint_inspect(const Sink *out, const char *where, Error *err) {
     bool ok = true;
     for (int i = 0; i < manifest.files && ok; i++)
         ok = print_tensors(out, folder, manifest.file[i], err);
-    checkpoint_manifest_clear(&manifest);
     return ok;
 }

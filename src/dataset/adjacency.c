@@ -121,6 +121,7 @@ static void place_ends(Csr *rows, const Ends *ends, bool both) {
 }
 
 bool ends_to_rows(Dataset *dataset, const Ends *ends, int64_t nodes, bool both, Error *err) {
+    CLEARED(csr_free)
     Csr rows = {.rows = nodes, .offset = TRY(int64_t, nodes + 1, "edges of a graph", err)};
     for (int64_t e = 0; rows.offset != NULL && e < ends->count; e++) {
         rows.offset[ends->source[e] + 1]++;
@@ -135,6 +136,5 @@ bool ends_to_rows(Dataset *dataset, const Ends *ends, int64_t nodes, bool both, 
         csr_sort_columns(&rows, nodes);
         dataset_set_csr(dataset, &rows);
     }
-    csr_free(&rows);
     return err->code == 0;
 }

@@ -131,15 +131,12 @@ void labels_are(Dataset *dataset, const Config *config) {
 }
 
 static bool labels_from_text(Dataset *dataset, const Npy *npy, Error *err) {
-    char *text = NULL;
-    int64_t *span = NULL;
+    CLEARED(memory_drop) char *text = NULL;
+    CLEARED(memory_drop) int64_t *span = NULL;
     bool ok = npy_to_text(npy, &text, &span, err);
     ClassWords words = {npy->elements, span, text, dataset->labels_are == LABELS_SEVERAL, 0,
                         NULL,          false};
-    ok = ok && classes_take(dataset, &words, err);
-    memory_free(text);
-    memory_free(span);
-    return ok;
+    return ok && classes_take(dataset, &words, err);
 }
 
 // Whole numbers stored as floats, as OGB does; not a number: no label.
@@ -164,24 +161,21 @@ static bool whole_numbers(const Npy *npy, int64_t **out, Error *err) {
 }
 
 static bool take_whole(Dataset *dataset, Npy *npy, int64_t columns, Error *err) {
-    int64_t *value = NULL;
-    bool ok = (npy->kind == NPY_FLOAT ? whole_numbers : npy_to_int64)(npy, &value, err) &&
-              (columns == 1 ? take_classes(dataset, value, npy->shape[0], err)
-                            : take_columns(dataset, value, npy->shape[0], columns, err));
-    memory_free(value);
-    return ok;
+    CLEARED(memory_drop) int64_t *value = NULL;
+    return (npy->kind == NPY_FLOAT ? whole_numbers : npy_to_int64)(npy, &value, err) &&
+           (columns == 1 ? take_classes(dataset, value, npy->shape[0], err)
+                         : take_columns(dataset, value, npy->shape[0], columns, err));
 }
 
 // ---- labels that are numbers
 
 // Some finite value is not whole.
 static bool has_fraction(const Npy *npy, bool *has, Error *err) {
-    float *x = NULL;
+    CLEARED(memory_drop) float *x = NULL;
     if (!npy_to_float(npy, &x, err))
         return false;
     for (int64_t i = 0; i < npy->elements && !*has; i++)
         *has = isfinite(x[i]) && x[i] != truncf(x[i]);
-    memory_free(x);
     return true;
 }
 

@@ -221,7 +221,7 @@ void dataset_finish(Dataset *dataset) {
 // A class without nodes costs a column of the model and is never right. Classes of MATLAB and R
 // begin at 1; codes of a catalogue have gaps.
 static void warn_of_classes(Dataset *dataset) {
-    bool *found = ALLOC(bool, dataset->classes + 1, "classes");
+    CLEARED(memory_drop) bool *found = ALLOC(bool, dataset->classes + 1, "classes");
     int64_t used = 0;
     for (int64_t i = 0; dataset->label != NULL && i < dataset->nodes; i++) {
         bool *of_node = &found[dataset->label[i] >= 0 ? dataset->label[i] : dataset->classes];
@@ -236,7 +236,6 @@ static void warn_of_classes(Dataset *dataset) {
                      "%lld of the %lld classes have no nodes; number the labels from 0 without "
                      "gaps, or give them as names, in a column of data.nodes",
                      (long long)(dataset->classes - used), (long long)dataset->classes);
-    memory_free(found);
 }
 
 static void warn_of_edges(Dataset *dataset) {

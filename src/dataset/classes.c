@@ -105,8 +105,8 @@ static bool alloc_labels(Dataset *d, const ClassWords *words, int64_t classes, E
 
 static bool take_words(Dataset *d, const ClassWords *words, Error *err) {
     int64_t count = list_parts(words, NULL, NULL);
-    int64_t *span = TRY(int64_t, count, "words of classes", err);
-    int64_t *where = TRY(int64_t, count, "words of classes", err);
+    CLEARED(memory_drop) int64_t *span = TRY(int64_t, count, "words of classes", err);
+    CLEARED(memory_drop) int64_t *where = TRY(int64_t, count, "words of classes", err);
     IdColumns columns = {"class", false, 1, {{count, span, words->text}}};
     bool ok = span != NULL && where != NULL && count > 0;
     if (ok)
@@ -121,20 +121,17 @@ static bool take_words(Dataset *d, const ClassWords *words, Error *err) {
         else
             d->label[where[k]] = (int32_t)span[k];
     }
-    memory_free(span);
-    memory_free(where);
     return ok || err->code != 0 ? ok : error_set(err, EXIT_DATA, "there is no label in it");
 }
 
 static int64_t count_classes(const Dataset *d, const int32_t *label) {
-    uint8_t *seen = ALLOC(uint8_t, d->classes + 1, "classes that occur");
+    CLEARED(memory_drop) uint8_t *seen = ALLOC(uint8_t, d->classes + 1, "classes that occur");
     int64_t count = 0;
     for (int64_t i = 0; i < d->nodes; i++)
         if (label[i] >= 0 && !seen[label[i]]) {
             seen[label[i]] = 1;
             count++;
         }
-    memory_free(seen);
     return count;
 }
 

@@ -54,7 +54,7 @@ static int64_t facing_back(const BlockModel *m, int64_t block, int face) {
 
 static void fill_members(Draws *d) {
     const BlockModel *m = d->model;
-    int64_t *next = ALLOC(int64_t, d->groups + 1, "places of groups");
+    CLEARED(memory_drop) int64_t *next = ALLOC(int64_t, d->groups + 1, "places of groups");
     for (int64_t i = 0; i < m->recipe->nodes; i++) {
         next[m->block[i] + 1]++;
         d->group[m->block[i]].total += m->weight[i];
@@ -74,7 +74,6 @@ static void fill_members(Draws *d) {
         for (unsigned set = m->facing[i]; set != 0;)
             d->member[next[facing(m, m->block[i], dcsbm_take_face(&set))]++] = (int32_t)i;
     }
-    memory_free(next);
 }
 
 static double weight_in(const Draws *d, const Group *g, int64_t place) {
@@ -213,7 +212,7 @@ static bool find_rates(Draws *d, Error *err) {
         least = fmin(least, m->facing[i] != 0 ? dcsbm_weight_outside(m, i) : m->weight[i]);
         most = fmax(most, m->weight[i]);
     }
-    Bins *bins = ALLOC(Bins, d->groups, "nodes by their weight");
+    CLEARED(memory_drop) Bins *bins = ALLOC(Bins, d->groups, "nodes by their weight");
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t g = 0; g < d->groups; g++)
         fill_bins(&bins[g], d, &d->group[g], least, most);
@@ -221,7 +220,6 @@ static bool find_rates(Draws *d, Error *err) {
     double foreign = some_face_each_other ? 1 - m->recipe->homophily : 0;
     d->inside = foreign < 1 ? find_rate(d, bins, 0, m->blocks, (1 - foreign) * wanted) : 0;
     d->outside = foreign > 0 ? find_rate(d, bins, m->blocks, d->groups, foreign * wanted) : 0;
-    memory_free(bins);
     return (d->inside >= 0 && d->outside >= 0) ||
            error_set(
                err, EXIT_CONFIG,
@@ -335,7 +333,7 @@ static void place_all(const Draws *d, const int32_t *end, Csr *rows) {
 
 static bool fill_rows(const Draws *d, Csr *out, Error *err) {
     int64_t n = d->model->recipe->nodes;
-    int32_t *end = TRY(int32_t, d->first[n], "drawn edges", err);
+    CLEARED(memory_drop) int32_t *end = TRY(int32_t, d->first[n], "drawn edges", err);
     *out = (Csr){.rows = n, .offset = TRY(int64_t, n + 1, "edges of a graph", err)};
     if (err->code == 0) {
         draw_all(d, end, out->offset);
@@ -349,7 +347,6 @@ static bool fill_rows(const Draws *d, Csr *out, Error *err) {
     } else {
         csr_free(out);
     }
-    memory_free(end);
     return err->code == 0;
 }
 

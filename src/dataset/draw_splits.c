@@ -131,7 +131,7 @@ static int read_counts(int64_t count[3], const char *text) {
 // The first `most` of each class that are in no split yet.
 static void take_of_classes(Draw *draw, int64_t most, uint8_t split) {
     const Dataset *d = draw->dataset;
-    int64_t *taken = ALLOC(int64_t, d->classes, "drawn nodes of classes");
+    CLEARED(memory_drop) int64_t *taken = ALLOC(int64_t, d->classes, "drawn nodes of classes");
     for (int64_t k = 0; k < draw->count; k++) {
         int32_t node = draw->order[k].node, label = d->label[node];
         if (d->split[node] != SPLIT_NONE || taken[label] == most)
@@ -139,7 +139,6 @@ static void take_of_classes(Draw *draw, int64_t most, uint8_t split) {
         d->split[node] = split;
         taken[label]++;
     }
-    memory_free(taken);
 }
 
 // Classes that have nodes, but fewer than each class should give.

@@ -120,14 +120,12 @@ static bool take_all(Dataset *dataset, const Tensors *map, const ConfigWords *st
 
 bool fitted_read(Dataset *dataset, const Config *config, Error *err) {
     const ConfigWords *steps = &config->data.transforms;
-    Tensors map;
+    CLEARED(tensors_close) Tensors map = {0};
     if (config->data.fitted[0] == '\0' || !dataset_steps_fit(steps))
         return true;
     if (!tensors_open(&map, DATASET_PATH(config, config->data.fitted), err))
         return false;
     fitted_begin(dataset, steps->count);
     dataset->fitted_before = true;
-    bool ok = take_all(dataset, &map, steps, err);
-    tensors_close(&map);
-    return ok;
+    return take_all(dataset, &map, steps, err);
 }

@@ -105,7 +105,7 @@ static bool find_columns(Links *links, const Konect *konect, const Text *text,
 }
 
 static bool parse(Dataset *dataset, Text *text, const Request *request, Error *err) {
-    Links links = {0};
+    CLEARED(links_clear) Links links = {0};
     Konect konect = {0};
     const Config *config = request->config;
     if (strncmp(text->data, "%%MatrixMarket", 14) == 0)
@@ -123,9 +123,7 @@ static bool parse(Dataset *dataset, Text *text, const Request *request, Error *e
         warn_of_undirected(dataset, text, config);
         warn_of_lines(dataset, &links);
     }
-    ok = ok && make_edges(dataset, &links, &konect, text, request, err);
-    links_clear(&links);
-    return ok;
+    return ok && make_edges(dataset, &links, &konect, text, request, err);
 }
 
 static void warn_of_padding(Dataset *dataset, const Pairs *pairs) {
@@ -138,7 +136,7 @@ static void warn_of_padding(Dataset *dataset, const Pairs *pairs) {
 
 static bool read_array(Dataset *dataset, const Request *request, Error *err) {
     Npy npy;
-    Pairs pairs = {0};
+    CLEARED(pairs_clear) Pairs pairs = {0};
     if (!npy_read(&npy, request->path, err))
         return false;
     bool ok = pairs_from_npy(&pairs, &npy, true, err) || error_prefix(err, "%s", request->path);
@@ -148,21 +146,17 @@ static bool read_array(Dataset *dataset, const Request *request, Error *err) {
     PairIds ids = {NULL, false, request->config->data.undirected};
     ok = ok && pairs_to_rows(dataset, &pairs, &ids, request, err);
     dataset->split = ok ? TRY(uint8_t, dataset->nodes, "splits", err) : NULL;
-    ok = dataset->split != NULL;
-    pairs_clear(&pairs);
-    return ok;
+    return dataset->split != NULL;
 }
 
 static bool read_edges(Dataset *dataset, const Request *request, Error *err) {
-    Text text = {0};
+    CLEARED(text_clear) Text text = {0};
     const char *path = request->path;
     if (path_ends(path, ".npy") && !file_is_folder(path))
         return read_array(dataset, request, err);
-    bool ok = (parts_are(path) ? parts_read(&text, path, request->config, err)
-                               : text_read(&text, path, err)) &&
-              parse(dataset, &text, request, err);
-    text_clear(&text);
-    return ok;
+    return (parts_are(path) ? parts_read(&text, path, request->config, err)
+                            : text_read(&text, path, err)) &&
+           parse(dataset, &text, request, err);
 }
 
 enum { LOOKED_AT = 4096 }; // bytes
@@ -170,22 +164,18 @@ enum { LOOKED_AT = 4096 }; // bytes
 // Two numbers in the first line, names of both ends, or what KONECT begins with.
 static bool looks_like_edges(const char *path) {
     static const Config nothing;
-    Text text = {ALLOC(char, LOOKED_AT + 1, "the beginning of a file"), 0};
-    Table table = {0};
+    CLEARED(text_clear) Text text = {ALLOC(char, LOOKED_AT + 1, "the beginning of a file"), 0};
+    CLEARED(table_clear) Table table = {0};
     text.bytes = text_head(path, text.data, LOOKED_AT + 1);
     char *last = memrchr(text.data, '\n', text.bytes);
     if (last != NULL && text.bytes == LOOKED_AT)
         text.bytes = (size_t)(last + 1 - text.data);
     text.data[text.bytes] = '\0';
-    bool looks =
-        text.bytes > 0 && memchr(text.data, 0, text.bytes) == NULL &&
-        table_open(&table, &text, &nothing, path, &(Error){0}) && table.columns >= 2 &&
-        (table.header || konect_begins(text.data) ||
-         (table.columns <= 3 && strspn(table.name[0], "0123456789") == strlen(table.name[0]) &&
-          strspn(table.name[1], "0123456789") == strlen(table.name[1])));
-    table_clear(&table);
-    text_clear(&text);
-    return looks;
+    return text.bytes > 0 && memchr(text.data, 0, text.bytes) == NULL &&
+           table_open(&table, &text, &nothing, path, &(Error){0}) && table.columns >= 2 &&
+           (table.header || konect_begins(text.data) ||
+            (table.columns <= 3 && strspn(table.name[0], "0123456789") == strlen(table.name[0]) &&
+             strspn(table.name[1], "0123456789") == strlen(table.name[1])));
 }
 
 static bool matches(const char *path) {

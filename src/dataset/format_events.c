@@ -15,10 +15,9 @@ bool stream_is_lenient(const Config *config) {
 // Only of a file: a pipe would be empty when it is read for the second time.
 static EventReader *open_file(const char *path, Error *err) {
     int64_t bytes;
-    FILE *file = file_stream(path, &bytes, err);
+    CLEARED(stream_drop) FILE *file = file_stream(path, &bytes, err);
     if (file == NULL)
         return NULL;
-    fclose(file);
     return event_reader_open(path, err);
 }
 
@@ -74,16 +73,14 @@ static uint64_t *make(Dataset *dataset, const LiveHypergraph *live, const char *
 
 static bool read(Dataset *dataset, const Request *request, Error *err) {
     LiveHypergraph live;
-    uint64_t *id = NULL;
+    CLEARED(memory_drop) uint64_t *id = NULL;
     if (!live_init(&live, err))
         return false;
     live.strict = !stream_is_lenient(request->config);
     if (read_stream(dataset, &live, request->path, err))
         id = make(dataset, &live, request->path, err);
     live_clear(&live);
-    bool ok = id != NULL && node_files_join(dataset, request->node_files, id, err);
-    memory_free(id);
-    return ok;
+    return id != NULL && node_files_join(dataset, request->node_files, id, err);
 }
 
 // --- the format

@@ -134,12 +134,10 @@ static bool parse_manifest(Dataset *d, const Json *manifest, Error *err) {
 }
 
 static bool read_manifest(Dataset *dataset, const char *path, Error *err) {
-    Json *manifest = json_read(path, err);
+    CLEARED(json_drop) Json *manifest = json_read(path, err);
     if (manifest == NULL)
         return false;
-    bool ok = parse_manifest(dataset, manifest, err) || error_prefix(err, "%s", path);
-    json_free(manifest);
-    return ok;
+    return parse_manifest(dataset, manifest, err) || error_prefix(err, "%s", path);
 }
 
 static bool name_inside(const char *folder, char name[DATASET_NAME], Error *err) {

@@ -45,30 +45,23 @@ static int files(const char *path, FormatFile file[FORMAT_FILES]) {
 static bool read_classes(Dataset *d, const char *folder, Error *err) {
     const char *path = PATH_IN(folder, names[CLASSES]);
     progress_begin("read", "%s", names[CLASSES]);
-    JsonPull *pull = json_pull_open(path, err);
-    bool ok = pull != NULL && graphsaint_classes(d, pull, err);
-    json_pull_close(pull);
-    return ok;
+    CLEARED(json_pull_drop) JsonPull *pull = json_pull_open(path, err);
+    return pull != NULL && graphsaint_classes(d, pull, err);
 }
 
 static bool read_roles(Dataset *d, const char *folder, Error *err) {
     const char *path = PATH_IN(folder, names[ROLES]);
     d->split = TRY(uint8_t, d->nodes, "splits", err);
-    JsonPull *pull = d->split != NULL ? json_pull_open(path, err) : NULL;
-    bool ok = pull != NULL && graphsaint_roles(d, pull, err);
-    json_pull_close(pull);
-    return ok;
+    CLEARED(json_pull_drop) JsonPull *pull = d->split != NULL ? json_pull_open(path, err) : NULL;
+    return pull != NULL && graphsaint_roles(d, pull, err);
 }
 
 static bool read_features(Dataset *d, const char *folder, Error *err) {
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     const char *path = PATH_IN(folder, names[FEATURES]);
     progress_begin("read", "%s", names[FEATURES]);
-    if (!npy_read(&npy, path, err))
-        return false;
-    bool ok = features_from_npy(d, &npy, d->nodes, err) || error_prefix(err, "%s", path);
-    npy_clear(&npy);
-    return ok;
+    return npy_read(&npy, path, err) &&
+           (features_from_npy(d, &npy, d->nodes, err) || error_prefix(err, "%s", path));
 }
 
 // ---- the format

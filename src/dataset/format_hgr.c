@@ -168,7 +168,7 @@ static bool read_lines(Dataset *dataset, Pins *pins, const Header *header, Scan 
 static bool parse(Dataset *dataset, Text *text, const Request *request, Error *err) {
     Scan scan = scan_text(text, request->path);
     Header header;
-    Pins pins = {0};
+    CLEARED(pins_clear) Pins pins = {0};
     if (!read_header(&header, &scan, err))
         return false;
     bool ok = pins_init(&pins, count_words(text->data, text->bytes), false, err) &&
@@ -177,7 +177,6 @@ static bool parse(Dataset *dataset, Text *text, const Request *request, Error *e
               pins_to_rows(dataset, &pins, header.vertices, header.hyperedges, err);
     if (ok)
         warn_of_rest(&dataset->warnings, &scan, request->path);
-    pins_clear(&pins);
     return ok;
 }
 

@@ -162,13 +162,10 @@ static bool check_pairs(const Csr *sorted, const Csr *back, Error *err) {
 }
 
 static bool check_symmetry(const Csr *rows, const char *path, Error *err) {
-    Csr back, sorted;
+    CLEARED(csr_free) Csr back, sorted;
     csr_transpose(&back, rows, rows->rows);
     csr_transpose(&sorted, &back, back.rows);
-    bool ok = check_pairs(&sorted, &back, err) || error_prefix(err, "%s", path);
-    csr_free(&back);
-    csr_free(&sorted);
-    return ok;
+    return check_pairs(&sorted, &back, err) || error_prefix(err, "%s", path);
 }
 
 static bool parse(Dataset *dataset, Text *text, const Request *request, Error *err) {

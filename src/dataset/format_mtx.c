@@ -146,7 +146,7 @@ static bool read_entries(Matrix *m, Pairs *pairs, Scan *scan, Error *err) {
 
 // Numbers those hyperedges that have pins; returns how many there are, or -1 with an error.
 static int64_t leave_out_empty(Pins *pins, int64_t hyperedges, Error *err) {
-    int32_t *number = TRY(int32_t, hyperedges, "numbers of hyperedges", err);
+    CLEARED(memory_drop) int32_t *number = TRY(int32_t, hyperedges, "numbers of hyperedges", err);
     int64_t count = 0;
     if (number == NULL)
         return -1;
@@ -156,7 +156,6 @@ static int64_t leave_out_empty(Pins *pins, int64_t hyperedges, Error *err) {
         number[h] = number[h] != 0 ? (int32_t)count++ : -1;
     for (int64_t p = 0; p < pins->count; p++)
         pins->hyperedge[p] = number[pins->hyperedge[p]];
-    memory_free(number);
     return count;
 }
 
@@ -194,7 +193,7 @@ static bool make_graph(Dataset *d, const Matrix *m, Pairs *pairs, Error *err) {
 
 static bool parse(Dataset *d, Text *text, const Request *request, Error *err) {
     Matrix m = {0};
-    Pairs pairs = {0};
+    CLEARED(pairs_clear) Pairs pairs = {0};
     Scan scan = scan_text(text, request->path);
     bool undirected = request->config->data.undirected;
     bool ok = read_banner(&m, &scan, err) && read_sizes(&m, &scan, request->config, err);
@@ -205,11 +204,9 @@ static bool parse(Dataset *d, Text *text, const Request *request, Error *err) {
                        "%s: data.undirected is for lists of edges; the file is a general matrix, "
                        "which data.transforms symmetrize makes undirected",
                        request->path);
-    ok = ok && read_entries(&m, &pairs, &scan, err) &&
-         (m.incidence ? make_hypergraph(d, &m, &pairs, request->path, err)
-                      : make_graph(d, &m, &pairs, err));
-    pairs_clear(&pairs);
-    return ok;
+    return ok && read_entries(&m, &pairs, &scan, err) &&
+           (m.incidence ? make_hypergraph(d, &m, &pairs, request->path, err)
+                        : make_graph(d, &m, &pairs, err));
 }
 
 const Format format_mtx = {.name = "mtx", .endings = ".mtx", .parse = parse, .factor.word = 32};

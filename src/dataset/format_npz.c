@@ -31,7 +31,7 @@ static void take_rows(Dataset *dataset, Csr *rows, bool transposed) {
 }
 
 static bool read_csr_graph(Dataset *dataset, Npz *npz, const char *prefix, Error *err) {
-    FileCsr csr;
+    CLEARED(file_csr_clear) FileCsr csr = {0};
     Csr rows = {0};
     char format[8] = "csr";
     if ((prefix[0] == '\0' && !npz_layout_format(npz, format, err)) ||
@@ -42,7 +42,6 @@ static bool read_csr_graph(Dataset *dataset, Npz *npz, const char *prefix, Error
         csr = (FileCsr){0};
         take_rows(dataset, &rows, strcmp(format, "csc") == 0);
     }
-    file_csr_clear(&csr);
     return dataset->target != NULL;
 }
 
@@ -74,10 +73,8 @@ bool npz_read_dataset(Dataset *dataset, Npz *npz, const Request *request, Error 
 }
 
 static bool read_archive(Dataset *dataset, const Request *request, Error *err) {
-    Npz *npz = npz_open(request->path, err);
-    bool ok = npz != NULL && npz_read_dataset(dataset, npz, request, err);
-    npz_close(npz);
-    return ok;
+    CLEARED(npz_drop) Npz *npz = npz_open(request->path, err);
+    return npz != NULL && npz_read_dataset(dataset, npz, request, err);
 }
 
 const Format format_npz = {.name = "npz",

@@ -108,7 +108,7 @@ static bool read_labels(Dataset *d, const OgbFolder *f, const Config *config, Er
 // ---- splits
 
 static bool read_ids(Dataset *d, const char *path, uint8_t split, Error *err) {
-    Text text;
+    CLEARED(text_clear) Text text = {0};
     int64_t node;
     if (!text_read(&text, path, err))
         return false;
@@ -124,7 +124,6 @@ static bool read_ids(Dataset *d, const char *path, uint8_t split, Error *err) {
         else
             d->split[node] = split;
     }
-    text_clear(&text);
     return err->code == 0;
 }
 

@@ -158,7 +158,7 @@ static bool check_names(Dataset *dataset, const Links *l, const IdColumns *ids, 
 static bool number(Dataset *dataset, Links *l, const Text *text, int64_t *nodes,
                    int64_t *hyperedges, const Request *request, Error *err) {
     const char *of = l->is_text ? text->data : NULL;
-    NodeIds unused = {0};
+    CLEARED(node_ids_clear) NodeIds unused = {0};
     bool roster = node_files_have_ids(request->node_files);
     IdColumns of_nodes = {"node", l->is_unsigned, 1, {{l->count, l->id[0], of}}};
     IdColumns of_hyperedges = {"hyperedge", l->is_unsigned, 1, {{l->count, l->id[1], of}}};
@@ -170,7 +170,6 @@ static bool number(Dataset *dataset, Links *l, const Text *text, int64_t *nodes,
                                               request->path, &dataset->warnings, err));
     if (of_nodes.columns == 2)
         memory_free(of_nodes.of[1].value);
-    node_ids_clear(&unused);
     return ok;
 }
 
@@ -198,20 +197,16 @@ static bool parse_links(Dataset *dataset, Links *l, Text *text, const Request *r
 }
 
 static bool parse_pins(Dataset *dataset, Text *text, const Request *request, Error *err) {
-    Links l = {0};
-    bool ok = table_open(&l.table, text, request->config, request->path, err) &&
-              find_columns(&l.columns, &l.table, request->config, &dataset->warnings, err) &&
-              parse_links(dataset, &l, text, request, err);
-    links_clear(&l);
-    return ok;
+    CLEARED(links_clear) Links l = {0};
+    return table_open(&l.table, text, request->config, request->path, err) &&
+           find_columns(&l.columns, &l.table, request->config, &dataset->warnings, err) &&
+           parse_links(dataset, &l, text, request, err);
 }
 
 static bool parse_members(Dataset *dataset, Text *text, const Request *request, Error *err) {
-    Links l = {.columns = {{-1, -1}, -1, -1}, .members = true};
-    bool ok = table_open_ragged(&l.table, text, request->path, err) &&
-              parse_links(dataset, &l, text, request, err);
-    links_clear(&l);
-    return ok;
+    CLEARED(links_clear) Links l = {.columns = {{-1, -1}, -1, -1}, .members = true};
+    return table_open_ragged(&l.table, text, request->path, err) &&
+           parse_links(dataset, &l, text, request, err);
 }
 
 const Format format_pins = {.name = "pins",

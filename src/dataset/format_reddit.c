@@ -72,7 +72,7 @@ static bool name_inside(const char *path, char name[DATASET_NAME], Error *err) {
 // ---- nodes
 
 static bool take_types(Dataset *d, Npy *npy, int64_t rows, Error *err) {
-    int64_t *type = NULL;
+    CLEARED(memory_drop) int64_t *type = NULL;
     if (npy->rank != 1 || npy->elements != rows)
         return error_set(err, EXIT_DATA, "it needs %lld entries, one for each node",
                          (long long)rows);
@@ -87,18 +87,16 @@ static bool take_types(Dataset *d, Npy *npy, int64_t rows, Error *err) {
         else
             d->split[i] = (uint8_t)type[i];
     }
-    memory_free(type);
     return err->code == 0;
 }
 
 static bool read_nodes(Dataset *d, const RedditFiles *found, const Config *config, Error *err) {
-    Npz *npz = npz_open(found->data, err);
+    CLEARED(npz_drop) Npz *npz = npz_open(found->data, err);
     progress_begin("read", "%s", data_name);
     bool ok =
         npz != NULL && npz_take(d, npz, "node_types", take_types, err) &&
         (config->data.labels[0] != '\0' || npz_take(d, npz, "label", labels_from_npy, err)) &&
         (config->data.features[0] != '\0' || npz_take(d, npz, "feature", features_from_npy, err));
-    npz_close(npz);
     return ok || npz_name_file(err, found->data);
 }
 

@@ -85,12 +85,8 @@ bool dataset_name(const Config *config, char out[DATASET_NAME], Error *err) {
 }
 
 static bool parse_file(Dataset *dataset, const Format *format, const Request *request, Error *err) {
-    Text text;
-    if (!text_read(&text, request->path, err))
-        return false;
-    bool ok = format->parse(dataset, &text, request, err);
-    text_clear(&text);
-    return ok;
+    CLEARED(text_clear) Text text = {0};
+    return text_read(&text, request->path, err) && format->parse(dataset, &text, request, err);
 }
 
 static bool load(Dataset *dataset, const Config *config, const char *path, NodeFiles *node_files,

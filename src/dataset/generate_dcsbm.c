@@ -160,7 +160,7 @@ static Blocks blocks_of(const BlockRecipe *p) {
     int64_t wanted = p->blocks < most ? p->blocks : most, k = 0, room = wanted + p->classes;
     Blocks b = {.share = ALLOC(double, room, "blocks"), .class_of = ALLOC(int32_t, room, "blocks")};
     double *size = ALLOC(double, room, "blocks"), sum = 0, done = 0;
-    int32_t *class_of = ALLOC(int32_t, room, "blocks");
+    CLEARED(memory_drop) int32_t *class_of = ALLOC(int32_t, room, "blocks");
     for (int64_t c = 0; c < p->classes; c++)
         sum += class_weight(p, c);
     for (int64_t c = 0; c < p->classes; c++) {
@@ -183,7 +183,6 @@ static Blocks blocks_of(const BlockRecipe *p) {
         b.class_of[i] = class_of[at];
         size[at] = 0;
     }
-    memory_free(class_of);
     memory_free(size);
     return b;
 }
@@ -201,12 +200,11 @@ static void draw_blocks(const BlockRecipe *p, uint64_t seed, const Blocks *b, in
 
 // Weights above which a share of the nodes lies: of training, then of training and validation.
 static void popular(const BlockRecipe *p, const double *weight, double above[2]) {
-    double *sorted = ALLOC(double, p->nodes, "weights, sorted");
+    CLEARED(memory_drop) double *sorted = ALLOC(double, p->nodes, "weights, sorted");
     memcpy(sorted, weight, (size_t)p->nodes * sizeof *sorted);
     sort_falling(sorted, p->nodes);
     above[0] = sorted[(int64_t)(p->train * (double)(p->nodes - 1))];
     above[1] = sorted[(int64_t)(fmin(1, p->train + p->val) * (double)(p->nodes - 1))];
-    memory_free(sorted);
 }
 
 static void draw_splits(const BlockRecipe *p, uint64_t seed, const double *weight, uint8_t *split) {
@@ -237,6 +235,7 @@ static bool draw_labels(Dataset *d, const BlockRecipe *p, const int32_t *class, 
         return false;
     d->multilabel = true;
     d->classes = p->labels;
+    CLEARED(memory_drop)
     double *chance = ALLOC(double, p->classes * p->labels, "labels of classes");
     for (int64_t b = 0; b < p->classes; b++)
         for (int64_t l = 0; l < p->labels; l++)
@@ -246,7 +245,6 @@ static bool draw_labels(Dataset *d, const BlockRecipe *p, const int32_t *class, 
         for (int64_t l = 0; l < p->labels; l++)
             d->labels[i * p->labels + l] = random_uniform32(draw_key(seed, DRAW_LABEL), i, 0, l) <
                                            chance[class[i] * p -> labels + l];
-    memory_free(chance);
     return true;
 }
 

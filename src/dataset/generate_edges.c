@@ -65,8 +65,8 @@ static double expected_abroad(const Planted *p) {
 // Bisects the logarithm of the scale, with which the expected edges rise.
 static bool find_scale(Planted *p, Error *err) {
     int64_t n = p->recipe->nodes;
-    double *w = ALLOC(double, n, "weights, sorted");
-    double *tail = ALLOC(double, n + p->communities, "sums of weights");
+    CLEARED(memory_drop) double *w = ALLOC(double, n, "weights, sorted");
+    CLEARED(memory_drop) double *tail = ALLOC(double, n + p->communities, "sums of weights");
     double wanted = (double)p->recipe->edges / 2 - expected_abroad(p), low = -20, high = 20;
     sort_weights(p, w, tail);
     bool ok = wanted > 0 && expected_home(p, w, tail, exp(high)) >= wanted;
@@ -75,8 +75,6 @@ static bool find_scale(Planted *p, Error *err) {
         *(expected_home(p, w, tail, exp(middle)) < wanted ? &low : &high) = middle;
     }
     p->scale = exp(high);
-    memory_free(w);
-    memory_free(tail);
     return ok || error_set(err, EXIT_CONFIG,
                            "%lld stored edges cannot be placed in %d communities of %lld nodes; "
                            "change edges, communities or abroad",
@@ -165,6 +163,7 @@ bool planted_edges(Planted *planted, Csr *out, Error *err) {
     if (!find_scale(planted, err))
         return false;
     *out = (Csr){.rows = n, .offset = ALLOC(int64_t, n + 1, "entries of rows")};
+    CLEARED(memory_drop)
     int32_t *scratch = ALLOC(int32_t, n, "pairs of a node"); // as many as the largest community has
     count_entries(planted, out->offset + 1, scratch);
     offsets_sum(out->offset, n);
@@ -173,6 +172,5 @@ bool planted_edges(Planted *planted, Csr *out, Error *err) {
         fill_entries(planted, out, scratch);
     else
         csr_free(out);
-    memory_free(scratch);
     return err->code == 0;
 }

@@ -50,7 +50,7 @@ static bool read_class(ClassMap *map, int64_t node, Error *err) {
 static bool read_first_list(ClassMap *map, int64_t node, Error *err) {
     enum { FIRST = 1 << 16 };
     Dataset *d = map->d;
-    uint8_t *bits = TRY(uint8_t, FIRST, "labels", err);
+    CLEARED(memory_drop) uint8_t *bits = TRY(uint8_t, FIRST, "labels", err);
     bool ok = bits != NULL;
     while (ok && !json_pull_if(map->pull, ']')) {
         int64_t bit;
@@ -68,7 +68,6 @@ static bool read_first_list(ClassMap *map, int64_t node, Error *err) {
     if (d->labels != NULL)
         memcpy(d->labels + node * d->classes, bits, (size_t)d->classes);
     d->multilabel = d->labels != NULL;
-    memory_free(bits);
     return d->labels != NULL;
 }
 

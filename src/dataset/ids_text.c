@@ -286,7 +286,7 @@ static void sort_names(Numbering *n, Name *name, Name *room, int64_t count) {
 
 // place[]: of the names by the numbers that they have.
 static bool order_names(Numbering *n, int64_t count, int32_t *place, Error *err) {
-    Name *room = TRY(Name, count, "sorted ids", err);
+    CLEARED(memory_drop) Name *room = TRY(Name, count, "sorted ids", err);
     if (room == NULL)
         return false;
 #pragma omp parallel num_threads(n->threads)
@@ -294,7 +294,6 @@ static bool order_names(Numbering *n, int64_t count, int32_t *place, Error *err)
     sort_names(n, n->name, room, count);
     for (int64_t k = 0; k < count; k++)
         place[n->name[k].number] = (int32_t)k;
-    memory_free(room);
     return true;
 }
 
@@ -334,11 +333,10 @@ static bool number_all(Numbering *n, NodeIds *ids, Error *err) {
     if (count > DATASET_MAX_NODES)
         return error_set(err, EXIT_DATA, "%lld %ss; up to %d can be used", (long long)count,
                          n->columns->noun, DATASET_MAX_NODES);
-    int32_t *place = TRY(int32_t, numbers, "places of ids", err);
+    CLEARED(memory_drop) int32_t *place = TRY(int32_t, numbers, "places of ids", err);
     bool ok = place != NULL && order_names(n, count, place, err) && keep_text(n, count, ids, err);
     if (ok)
         put_places(n, place);
-    memory_free(place);
     return ok;
 }
 

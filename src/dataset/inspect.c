@@ -85,23 +85,20 @@ static bool load(Dataset *dataset, const char *path, Error *err) {
 }
 
 static bool inspect_loaded(const Sink *out, const char *path, Error *err) {
-    Dataset dataset;
-    JsonWriter facts;
+    CLEARED(dataset_clear) Dataset dataset = {0};
+    CLEARED(json_writer_clear) JsonWriter facts = {0};
     const Format *format = format_find("auto", path, err);
     if (format == NULL || !load(&dataset, path, err))
         return false;
     json_writer_begin(&facts, false);
     dataset_put_facts(&facts, &dataset);
     json_end_object(&facts);
-    Json *manifest = json_parse(facts.text, facts.bytes, path, err);
+    CLEARED(json_drop) Json *manifest = json_parse(facts.text, facts.bytes, path, err);
     print_sizes(out, format->name, &dataset);
     print_statistics(out, json_get(manifest, "statistics"), dataset.hyperedges > 0);
     char warnings[WARNINGS_TEXT];
     if (dataset.warnings.text[0] != '\0')
         sink_print(out, "warnings    %s\n", SHOWN(warnings_join(warnings, &dataset.warnings)));
-    json_free(manifest);
-    json_writer_clear(&facts);
-    dataset_clear(&dataset);
     return true;
 }
 
@@ -145,14 +142,12 @@ static Json *open_directory(Dataset *dataset, const char *path, Error *err) {
 }
 
 bool directory_inspect(const Sink *out, const char *path, Error *err) {
-    Dataset dataset;
-    Json *manifest = open_directory(&dataset, path, err);
+    CLEARED(dataset_clear) Dataset dataset = {0};
+    CLEARED(json_drop) Json *manifest = open_directory(&dataset, path, err);
     if (manifest == NULL)
         return false;
     print_manifest(out, manifest, &dataset);
     print_arrays(out, &dataset.map);
-    json_free(manifest);
-    dataset_clear(&dataset);
     return true;
 }
 
@@ -171,19 +166,17 @@ bool dataset_inspect(const Sink *out, const char *path, Error *err) {
 // --- JSON
 
 static bool put_directory(JsonWriter *writer, const char *path, Error *err) {
-    Dataset dataset;
-    Json *manifest = open_directory(&dataset, path, err);
+    CLEARED(dataset_clear) Dataset dataset = {0};
+    CLEARED(json_drop) Json *manifest = open_directory(&dataset, path, err);
     if (manifest == NULL)
         return false;
     for (const Json *at = json_first(manifest); at != NULL; at = json_next(at))
         json_put_value(writer, json_key(at), at);
-    json_free(manifest);
-    dataset_clear(&dataset);
     return true;
 }
 
 bool dataset_put_inspected(JsonWriter *writer, const char *path, Error *err) {
-    Dataset dataset;
+    CLEARED(dataset_clear) Dataset dataset = {0};
     const Format *format = format_find("auto", path, err);
     if (format == NULL)
         return false;
@@ -193,6 +186,5 @@ bool dataset_put_inspected(JsonWriter *writer, const char *path, Error *err) {
         return false;
     json_put_string(writer, "format", format->name);
     dataset_put_facts(writer, &dataset);
-    dataset_clear(&dataset);
     return true;
 }

@@ -236,6 +236,7 @@ bool node_files_add_ids(NodeFiles *node_files, IdColumns *columns, Error *err);
 // NULL with an error. stream: data.path is one, whose ids have no sign.
 NodeFiles *node_files_open(const Config *config, bool stream, Error *err);
 void node_files_close(NodeFiles *node_files);
+CLEARED_POINTER(node_files_drop, NodeFiles, node_files_close)
 int64_t node_files_rows(const NodeFiles *node_files); // of features or labels; -1: there are none
 // Reads features, labels and splits; the splits may also be in the npz at `inside` (NULL: none).
 bool node_files_take(Dataset *dataset, NodeFiles *node_files, const char *inside, Error *err);

@@ -212,11 +212,10 @@ bool dataset_join_fits(const char *nodes, Error *err) {
     int64_t columns;
     if (width_of(nodes) != NULL)
         return random_width(&columns, width_of(nodes), DATASET_MAX_FEATURES, err);
-    Npz *npz = npz_open(nodes, err);
+    CLEARED(npz_drop) Npz *npz = npz_open(nodes, err);
     if (npz == NULL)
         return false;
     bool ok = roster_keys_fit(npz, err);
-    npz_close(npz);
     return ok || npz_name_file(err, nodes);
 }
 
@@ -226,11 +225,9 @@ bool dataset_join(Dataset *dataset, const uint64_t *id, const char *nodes, int64
     if (width_of(nodes) != NULL)
         return join_random(dataset, id, width_of(nodes), seed, err);
     NodeIds ids = {dataset->nodes, (int64_t *)(uintptr_t)id, true, NULL, NULL};
-    Roster roster = {0};
-    Npz *npz = npz_open(nodes, err);
+    CLEARED(roster_close) Roster roster = {0};
+    CLEARED(npz_drop) Npz *npz = npz_open(nodes, err);
     bool ok = npz != NULL && roster_read_npz(&roster, npz, nodes, &nothing, true, err) &&
               roster_join(dataset, &ids, &roster, "the stream", err);
-    npz_close(npz);
-    roster_close(&roster);
     return ok || npz_name_file(err, nodes);
 }

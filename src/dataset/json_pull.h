@@ -8,6 +8,7 @@
 typedef struct JsonPull JsonPull;
 JsonPull *json_pull_open(const char *path, Error *err);
 void json_pull_close(JsonPull *pull);
+CLEARED_POINTER(json_pull_drop, JsonPull, json_pull_close)
 // Takes that character, after blanks. EXIT_DATA if something else is there.
 bool json_pull_take(JsonPull *pull, char wanted, Error *err);
 // Takes that character if it comes next; false if something else does, or the file is at its end.

@@ -95,7 +95,7 @@ static bool take_ids(Roster *roster, const Sheet *sheet, int column, const Confi
                          .of = {{sheet->rows, roster->row, text ? sheet->text.data : NULL}}};
     if (!roster_number(roster, &columns, err))
         return false;
-    int64_t *line = TRY(int64_t, roster->known.count, "lines of nodes", err);
+    CLEARED(memory_drop) int64_t *line = TRY(int64_t, roster->known.count, "lines of nodes", err);
     for (int64_t r = 0; err->code == 0 && r < sheet->rows; r++) {
         int64_t *first = &line[roster->row[r]];
         if (*first != 0)
@@ -105,7 +105,6 @@ static bool take_ids(Roster *roster, const Sheet *sheet, int column, const Confi
                       SHOWN(node_id_text(&roster->known, roster->row[r], id)), (long long)*first);
         *first = sheet->line[r];
     }
-    memory_free(line);
     return err->code == 0;
 }
 
@@ -121,7 +120,7 @@ static int64_t *spans_of(const Sheet *sheet, int column, Error *err) {
 
 static bool take_labels(Dataset *data, const Sheet *sheet, int column, const Config *config,
                         Error *err) {
-    int64_t *span = spans_of(sheet, column, err);
+    CLEARED(memory_drop) int64_t *span = spans_of(sheet, column, err);
     ClassWords words = {sheet->rows,
                         span,
                         sheet->text.data,
@@ -135,7 +134,6 @@ static bool take_labels(Dataset *data, const Sheet *sheet, int column, const Con
         warnings_add(&data->warnings, "labels are not all whole, so they are numbers to predict "
                                       "(train.loss=mse); data.labels_are=classes takes each as the "
                                       "name of a class");
-    memory_free(span);
     return ok;
 }
 
@@ -201,8 +199,8 @@ static void find_taken(bool *taken, const NodeColumns *columns) {
 
 static bool take_features(Roster *roster, const Sheet *sheet, const NodeColumns *columns,
                           const Config *config, Error *err) {
-    int *column = ALLOC(int, TABLE_COLUMNS, "columns of features");
-    bool *taken = ALLOC(bool, TABLE_COLUMNS, "columns of features");
+    CLEARED(memory_drop) int *column = ALLOC(int, TABLE_COLUMNS, "columns of features");
+    CLEARED(memory_drop) bool *taken = ALLOC(bool, TABLE_COLUMNS, "columns of features");
     bool said = config_column(config, "features", 0) != NULL;
     find_taken(taken, columns);
     int count = said ? feature_columns_said(sheet, config, column, err)
@@ -212,8 +210,6 @@ static bool take_features(Roster *roster, const Sheet *sheet, const NodeColumns 
         roster->data.features = count;
         feature_columns_list(sheet, column, count, &roster->warnings);
     }
-    memory_free(taken);
-    memory_free(column);
     return count >= 0 && err->code == 0;
 }
 
@@ -231,7 +227,7 @@ static void empty_missing(Sheet *sheet, const NodeColumns *columns, Warnings *wa
 
 bool roster_parse_csv(Roster *roster, Text *text, const char *path, const Config *config,
                       Error *err) {
-    Sheet sheet;
+    CLEARED(sheet_close) Sheet sheet;
     NodeColumns columns;
     *roster = (Roster){.path = path};
     bool ok = sheet_parse(&sheet, text, path, WORDS_ID, config, err) &&
@@ -240,12 +236,10 @@ bool roster_parse_csv(Roster *roster, Text *text, const char *path, const Config
     roster->data.nodes = sheet.rows;
     if (ok)
         empty_missing(&sheet, &columns, &roster->warnings);
-    ok = ok && take_features(roster, &sheet, &columns, config, err) &&
-         (columns.own[OF_LABEL] < 0 ||
-          take_labels(&roster->data, &sheet, columns.own[OF_LABEL], config, err)) &&
-         take_splits(roster, &sheet, &columns, err);
-    sheet_close(&sheet);
-    return ok;
+    return ok && take_features(roster, &sheet, &columns, config, err) &&
+           (columns.own[OF_LABEL] < 0 ||
+            take_labels(&roster->data, &sheet, columns.own[OF_LABEL], config, err)) &&
+           take_splits(roster, &sheet, &columns, err);
 }
 
 bool roster_read_csv(Roster *roster, const char *path, const Config *config, Error *err) {
@@ -267,9 +261,9 @@ static bool refuse_ids(const Sheet *sheet, const char *key, Error *err) {
 }
 
 bool features_from_csv(Npy *npy, Text *text, const char *path, const Config *config, Error *err) {
-    Sheet sheet;
+    CLEARED(sheet_close) Sheet sheet;
     Warnings warnings = {0};
-    int *column = ALLOC(int, TABLE_COLUMNS, "columns of features");
+    CLEARED(memory_drop) int *column = ALLOC(int, TABLE_COLUMNS, "columns of features");
     bool ok = sheet_parse(&sheet, text, path, WORDS_ID, config, err) &&
               !refuse_ids(&sheet, "data.features", err);
     for (int c = 0; ok && c < sheet.table.columns; c++)
@@ -284,8 +278,6 @@ bool features_from_csv(Npy *npy, Text *text, const char *path, const Config *con
     npy->shape[1] = count;
     npy->elements = sheet.rows * count;
     snprintf(npy->name, sizeof npy->name, "%.250s", path_name(path));
-    memory_free(column);
-    sheet_close(&sheet);
     return err->code == 0;
 }
 
@@ -311,7 +303,7 @@ static int label_column(const Sheet *sheet, const Config *config, Error *err) {
 
 bool labels_from_csv(Npy *npy, NodeIds *names, Text *text, const char *path, const Config *config,
                      Error *err) {
-    Sheet sheet;
+    CLEARED(sheet_close) Sheet sheet;
     Dataset data = {0};
     bool ok = sheet_parse(&sheet, text, path, WORDS_LABEL, config, err) &&
               !refuse_ids(&sheet, "data.labels", err);
@@ -333,6 +325,5 @@ bool labels_from_csv(Npy *npy, NodeIds *names, Text *text, const char *path, con
                                                     : (void *)data.label);
     *names = data.names;
     snprintf(npy->name, sizeof npy->name, "%.250s", path_name(path));
-    sheet_close(&sheet);
     return ok;
 }

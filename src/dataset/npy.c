@@ -261,13 +261,12 @@ static bool read_file(Npy *npy, const char *path, bool head, Error *err) {
     int64_t size;
     size_t bytes;
     *npy = (Npy){0};
-    FILE *file = file_stream(path, &size, err);
+    CLEARED(stream_drop) FILE *file = file_stream(path, &size, err);
     if (file == NULL)
         return false;
     NpyInput input = {pull_file, file, (size_t)size};
     bool ok = head ? npy_head(npy, path_name(path), &input, &bytes, err)
                    : npy_from(npy, path_name(path), &input, err);
-    fclose(file);
     return ok || error_prefix(err, "%s", path);
 }
 

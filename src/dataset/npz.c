@@ -27,6 +27,7 @@ static int compare_names(const void *a, const void *b) {
 
 // Checks that no name occurs twice.
 static bool names_are_unique(zip_t *zip, int64_t count, Error *err) {
+    CLEARED(memory_drop)
     const char **name = memory_try((size_t)count * sizeof *name, "names of an archive", err);
     if (name == NULL)
         return false;
@@ -40,7 +41,6 @@ static bool names_are_unique(zip_t *zip, int64_t count, Error *err) {
     for (int64_t i = 1; ok && i < count; i++)
         if (strcmp(name[i - 1], name[i]) == 0)
             ok = error_set(err, EXIT_DATA, "'%.200s' is in the archive twice", SHOWN(name[i]));
-    memory_free(name);
     return ok;
 }
 
@@ -224,16 +224,14 @@ static bool rest_is_equal(ZipMember *member, const unsigned char *first, size_t 
 
 static bool first_is_one(ZipMember *member, const Npy *npy, unsigned char *first) {
     Npy one = *npy;
-    float *value = NULL;
+    CLEARED(memory_drop) float *value = NULL;
     Error ignored = {0};
     one.elements = 1;
     one.rank = 0;
     one.data = first;
-    bool ok = npy->item <= 8 && npy->elements > 0 &&
-              zip_member_pull(member, first, (size_t)npy->item, &ignored) &&
-              npy_to_float(&one, &value, &ignored) && value[0] == 1;
-    memory_free(value);
-    return ok;
+    return npy->item <= 8 && npy->elements > 0 &&
+           zip_member_pull(member, first, (size_t)npy->item, &ignored) &&
+           npy_to_float(&one, &value, &ignored) && value[0] == 1;
 }
 
 bool npz_is_all_one(Npz *npz, const char *key) {

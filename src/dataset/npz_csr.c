@@ -105,7 +105,7 @@ bool file_csr_read(FileCsr *csr, Npz *npz, const char *prefix, bool weights, Err
 // ---- matrices of scipy.sparse.save_npz
 
 bool npz_format(Npz *npz, char format[8], Error *err) {
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     snprintf(format, 8, "csr");
     if (!npz_has(npz, "format"))
         return true;
@@ -116,7 +116,6 @@ bool npz_format(Npz *npz, char format[8], Error *err) {
     for (size_t i = 0; npy.kind == NPY_TEXT && npy.elements == 1 && i < 7; i++)
         if (i * step < (size_t)npy.item)
             format[i] = (char)npy.data[i * step];
-    npy_clear(&npy);
     return true;
 }
 
@@ -148,16 +147,14 @@ static bool read_places(FileCsr *coo, int32_t **row, Npz *npz, Error *err) {
 }
 
 static bool read_coo(FileCsr *csr, Npz *npz, Error *err) {
-    FileCsr coo = {0};
+    CLEARED(file_csr_clear) FileCsr coo = {0};
     Csr rows;
-    int32_t *row = NULL;
+    CLEARED(memory_drop) int32_t *row = NULL;
     bool ok = read_places(&coo, &row, npz, err) &&
               csr_from_pairs(&rows, coo.rows, coo.entries, row, coo.index, coo.value,
                              "sparse features", err);
     if (ok)
         *csr = file_csr_of(&rows, coo.columns);
-    memory_free(row);
-    file_csr_clear(&coo);
     return ok;
 }
 

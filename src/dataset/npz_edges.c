@@ -46,7 +46,7 @@ static bool read_weights(Pairs *pairs, Npz *npz, const NpzLayout *layout, const 
 }
 
 static bool read_end(int64_t **out, int64_t *count, Npz *npz, const char *key, Error *err) {
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     if (!npz_read(npz, key, &npy, err))
         return false;
     bool ok = (npy.rank == 1 || (npy.rank == 2 && npy.shape[1] == 1) ||
@@ -57,7 +57,6 @@ static bool read_end(int64_t **out, int64_t *count, Npz *npz, const char *key, E
         if ((*out)[e] < 0)
             ok = error_set(err, EXIT_DATA, "'%s' holds %lld at entry %lld; ids are not negative",
                            key, (long long)(*out)[e], (long long)e);
-    npy_clear(&npy);
     return ok;
 }
 
@@ -75,7 +74,7 @@ static bool read_ends(Pairs *pairs, Npz *npz, const NpzLayout *layout, Error *er
 
 // An array whose name does not say where its two directions lie must show it.
 static bool read_pairs(Pairs *pairs, Npz *npz, const NpzLayout *layout, Error *err) {
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     if (layout->pairs == NULL)
         return read_ends(pairs, npz, layout, err);
     if (!npz_read(npz, layout->pairs, &npy, err))
@@ -85,9 +84,7 @@ static bool read_pairs(Pairs *pairs, Npz *npz, const NpzLayout *layout, Error *e
               error_set(err, EXIT_DATA,
                         "it is (2, 2), which may be two edges either way; call it edge_index with "
                         "sources in the first row");
-    ok = ok && pairs_from_npy(pairs, &npy, false, err);
-    npy_clear(&npy);
-    return ok;
+    return ok && pairs_from_npy(pairs, &npy, false, err);
 }
 
 // Without rows of features or labels num_nodes or the largest id says how many nodes there are.
@@ -115,14 +112,13 @@ static bool count_nodes(int64_t *nodes, const Pairs *pairs, Npz *npz, const NpzL
 
 bool npz_read_edges(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Request *request,
                     Error *err) {
-    Pairs pairs = {0};
+    CLEARED(pairs_clear) Pairs pairs = {0};
     int64_t nodes = 0;
     const Config *config = request->config;
     bool ok = read_pairs(&pairs, npz, layout, err) &&
               read_weights(&pairs, npz, layout, config, &dataset->warnings, err) &&
               count_nodes(&nodes, &pairs, npz, layout, request, err) &&
               pairs_to_numbered_rows(dataset, &pairs, nodes, config->data.undirected, err);
-    pairs_clear(&pairs);
     return ok ||
            error_prefix(err, "array '%s'", layout->pairs != NULL ? layout->pairs : layout->ends[0]);
 }

@@ -51,17 +51,13 @@ static bool split_rows(Pins *pins, const Npy *npy, Error *err) {
 }
 
 static bool read_index(Pins *pins, Npz *npz, Error *err) {
-    Npy npy;
-    if (!npz_read(npz, "hyperedge_index", &npy, err))
-        return false;
-    bool ok = split_rows(pins, &npy, err);
-    npy_clear(&npy);
-    return ok;
+    CLEARED(npy_clear) Npy npy = {0};
+    return npz_read(npz, "hyperedge_index", &npy, err) && split_rows(pins, &npy, err);
 }
 
 // *hyperedges: those that have pins, which becomes those that have weights.
 static bool read_weights(Dataset *dataset, Npz *npz, int64_t *hyperedges, Error *err) {
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     if (!npz_has(npz, "hyperedge_weight"))
         return true;
     if (!npz_read(npz, "hyperedge_weight", &npy, err))
@@ -73,9 +69,7 @@ static bool read_weights(Dataset *dataset, Npz *npz, int64_t *hyperedges, Error 
                         (long long)npy.elements, npy.elements == 1 ? "y" : "ies",
                         (long long)*hyperedges - 1);
     *hyperedges = npy.elements;
-    ok = ok && npy_to_float(&npy, &dataset->hyperedge_weight, err);
-    npy_clear(&npy);
-    return ok;
+    return ok && npy_to_float(&npy, &dataset->hyperedge_weight, err);
 }
 
 static bool read_node_weights(Dataset *dataset, Npz *npz, Error *err) {
@@ -139,10 +133,8 @@ static bool make(Dataset *dataset, const Pins *pins, Npz *npz, int64_t rows, Err
 
 bool npz_read_hypergraph(Dataset *dataset, Npz *npz, const NpzLayout *layout,
                          const Request *request, Error *err) {
-    Pins pins = {0};
+    CLEARED(pins_clear) Pins pins = {0};
     int64_t rows = npz_layout_rows(layout, npz);
-    bool ok = (npz_has(npz, "hyperedge_index") ? read_index : read_two_arrays)(&pins, npz, err) &&
-              make(dataset, &pins, npz, rows > 0 ? rows : request->rows, err);
-    pins_clear(&pins);
-    return ok;
+    return (npz_has(npz, "hyperedge_index") ? read_index : read_two_arrays)(&pins, npz, err) &&
+           make(dataset, &pins, npz, rows > 0 ? rows : request->rows, err);
 }

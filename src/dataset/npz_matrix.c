@@ -54,7 +54,7 @@ static bool take_ascending(Dataset *d, Ends *ends, int64_t nodes, Error *err) {
 }
 
 static bool read_coo(Dataset *d, const Matrix *m, Error *err) {
-    Ends ends = {0};
+    CLEARED(ends_clear) Ends ends = {0};
     int64_t columns = 0;
     npz_read_ahead(m->npz, 2, (const char *const[]){"row", "col"});
     bool ok = npz_below(m->npz, "row", "nodes", m->nodes, &ends.source, &ends.count, err) &&
@@ -62,10 +62,8 @@ static bool read_coo(Dataset *d, const Matrix *m, Error *err) {
     if (ok && columns != ends.count)
         ok = error_set(err, EXIT_DATA, "'row' has %lld entries and 'col' has %lld",
                        (long long)ends.count, (long long)columns);
-    ok = ok && (ascends(&ends) ? take_ascending(d, &ends, m->nodes, err)
-                               : ends_to_rows(d, &ends, m->nodes, false, err));
-    ends_clear(&ends);
-    return ok;
+    return ok && (ascends(&ends) ? take_ascending(d, &ends, m->nodes, err)
+                                 : ends_to_rows(d, &ends, m->nodes, false, err));
 }
 
 // ---- CSR
@@ -84,26 +82,23 @@ static bool check_offsets(const Csr *rows, int64_t entries, Error *err) {
 }
 
 static bool read_offsets(const Matrix *m, Csr *rows, Error *err) {
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     if (!npz_read(m->npz, "indptr", &npy, err))
         return false;
     bool ok = (npy.rank == 1 && npy.elements == m->nodes + 1) ||
               error_set(err, EXIT_DATA, "'indptr' has %lld entries; %lld are needed, rows + 1",
                         (long long)npy.elements, (long long)m->nodes + 1);
-    ok = ok && npy_to_int64(&npy, &rows->offset, err);
-    npy_clear(&npy);
-    return ok;
+    return ok && npy_to_int64(&npy, &rows->offset, err);
 }
 
 static bool read_csr(Dataset *d, const Matrix *m, Error *err) {
-    Csr rows = {.rows = m->nodes};
+    CLEARED(csr_free) Csr rows = {.rows = m->nodes};
     int64_t entries = 0;
     bool ok = read_offsets(m, &rows, err) &&
               npz_below(m->npz, "indices", "nodes", m->nodes, &rows.column, &entries, err) &&
               check_offsets(&rows, entries, err);
     if (ok)
         dataset_set_csr(d, &rows);
-    csr_free(&rows);
     return ok;
 }
 
@@ -115,9 +110,7 @@ bool matrix_parse(Dataset *d, Npz *npz, const char *path, int64_t nodes, Error *
 }
 
 bool matrix_read(Dataset *d, const char *path, int64_t nodes, Error *err) {
-    Npz *npz = npz_open(path, err);
+    CLEARED(npz_drop) Npz *npz = npz_open(path, err);
     progress_begin("read", "%s", path_name(path));
-    bool ok = npz != NULL && matrix_parse(d, npz, path, nodes, err);
-    npz_close(npz);
-    return ok;
+    return npz != NULL && matrix_parse(d, npz, path, nodes, err);
 }

@@ -54,14 +54,12 @@ static bool read_features(Dataset *dataset, Npz *npz, const NpzLayout *layout, b
         file_csr_clear(&csr);
         return ok;
     }
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     if (layout->features == NULL || !npz_has(npz, layout->features))
         return true;
     if (!npz_read(npz, layout->features, &npy, err))
         return false;
-    bool ok = features_from_npy(dataset, &npy, dataset->nodes, err);
-    npy_clear(&npy);
-    return ok;
+    return features_from_npy(dataset, &npy, dataset->nodes, err);
 }
 
 // A file of data.features without any is refused.
@@ -75,8 +73,8 @@ static bool layout_of_features(NpzLayout *layout, Npz *npz, Error *err) {
 
 // Features have no ids of their own: those in the file are to be the nodes', in their order.
 static bool ids_agree(const Dataset *dataset, Npz *npz, Error *err) {
-    Npy npy;
-    int64_t *id = NULL;
+    CLEARED(npy_clear) Npy npy = {0};
+    CLEARED(memory_drop) int64_t *id = NULL;
     const NodeIds *ids = &dataset->ids;
     if (!npz_has(npz, "ids"))
         return true;
@@ -86,8 +84,6 @@ static bool ids_agree(const Dataset *dataset, Npz *npz, Error *err) {
                 npy_to_int64(&npy, &id, &(Error){0});
     for (int64_t i = 0; same && i < dataset->nodes; i++)
         same = id[i] == (ids->count > 0 ? ids->number[i] : i);
-    memory_free(id);
-    npy_clear(&npy);
     return same || error_set(err, EXIT_DATA,
                              "its 'ids' are not those of the nodes in ascending order; give the "
                              "file as data.nodes instead of data.features");

@@ -8,32 +8,29 @@ static bool read_list(Npy *npy, Npz *npz, const char *key, Error *err) {
 }
 
 bool npz_integers(Npz *npz, const char *key, int64_t **out, int64_t *count, Error *err) {
-    Npy npy;
+    CLEARED(npy_clear) Npy npy;
     bool ok = read_list(&npy, npz, key, err) && npy_to_int64(&npy, out, err);
     *count = npy.elements;
-    npy_clear(&npy);
     return ok;
 }
 
 bool npz_floats(Npz *npz, const char *key, float **out, int64_t *count, Error *err) {
-    Npy npy;
+    CLEARED(npy_clear) Npy npy;
     bool ok = read_list(&npy, npz, key, err) && npy_take_float(&npy, out, err);
     *count = npy.elements;
-    npy_clear(&npy);
     return ok;
 }
 
 bool npz_below(Npz *npz, const char *key, const char *nouns, int64_t below, int32_t **out,
                int64_t *count, Error *err) {
-    Npy npy;
+    CLEARED(npy_clear) Npy npy;
     bool ok = read_list(&npy, npz, key, err) && npy_take_below(&npy, nouns, below, out, err);
     *count = npy.elements;
-    npy_clear(&npy);
     return ok;
 }
 
 bool npz_num_nodes(Npz *npz, int64_t *nodes, Error *err) {
-    int64_t *value = NULL;
+    CLEARED(memory_drop) int64_t *value = NULL;
     Npy npy;
     *nodes = -1;
     if (!npz_has(npz, "num_nodes"))
@@ -44,17 +41,13 @@ bool npz_num_nodes(Npz *npz, int64_t *nodes, Error *err) {
     ok = ok && npy_to_int64(&npy, &value, err);
     npy_clear(&npy);
     *nodes = ok ? value[0] : -1;
-    memory_free(value);
     return ok &&
            (*nodes >= 1 || error_set(err, EXIT_DATA, "'num_nodes' is %lld, but must be above 0",
                                      (long long)*nodes));
 }
 
 bool npz_take(Dataset *dataset, Npz *npz, const char *key, ArrayTaker *take, Error *err) {
-    Npy npy;
-    if (!npz_read(npz, key, &npy, err))
-        return false;
-    bool ok = take(dataset, &npy, dataset->nodes, err) || error_prefix(err, "array '%s'", key);
-    npy_clear(&npy);
-    return ok;
+    CLEARED(npy_clear) Npy npy = {0};
+    return npz_read(npz, key, &npy, err) &&
+           (take(dataset, &npy, dataset->nodes, err) || error_prefix(err, "array '%s'", key));
 }

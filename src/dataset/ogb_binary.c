@@ -6,8 +6,8 @@
 #include "ogb.h"
 
 static bool nodes_of_npz(Npz *npz, int64_t *nodes, Error *err) {
-    Npy npy;
-    int64_t *count = NULL;
+    CLEARED(npy_clear) Npy npy = {0};
+    CLEARED(memory_drop) int64_t *count = NULL;
     if (!npz_read(npz, "num_nodes_list", &npy, err))
         return false;
     bool ok = npy_to_int64(&npy, &count, err);
@@ -16,15 +16,13 @@ static bool nodes_of_npz(Npz *npz, int64_t *nodes, Error *err) {
                        "'num_nodes_list' must be the number of nodes of one graph, 1 to %d",
                        DATASET_MAX_NODES);
     *nodes = ok ? count[0] : 0;
-    memory_free(count);
-    npy_clear(&npy);
     return ok;
 }
 
 static bool edges_of_npz(Dataset *d, Npz *npz, const OgbFolder *f, const Config *config,
                          Error *err) {
     Npy npy;
-    Pairs pairs = {0};
+    CLEARED(pairs_clear) Pairs pairs = {0};
     int64_t nodes;
     bool both = f->inverse || config->data.undirected;
     if (!nodes_of_npz(npz, &nodes, err) || !npz_read(npz, "edge_index", &npy, err))
@@ -32,7 +30,6 @@ static bool edges_of_npz(Dataset *d, Npz *npz, const OgbFolder *f, const Config 
     bool ok = pairs_from_npy(&pairs, &npy, false, err);
     npy_clear(&npy);
     ok = ok && pairs_to_numbered_rows(d, &pairs, nodes, both, err);
-    pairs_clear(&pairs);
     return ok || error_prefix(err, "array 'edge_index'");
 }
 

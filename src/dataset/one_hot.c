@@ -88,14 +88,13 @@ static bool add_values(Columns *c, int64_t f, const float *sorted, Error *err) {
 }
 
 static bool find_values(Columns *c, Error *err) {
-    float *sorted = TRY(float, c->d->nodes, "a sorted column", err);
+    CLEARED(memory_drop) float *sorted = TRY(float, c->d->nodes, "a sorted column", err);
     bool ok = sorted != NULL;
     for (int64_t f = 0; ok && f < c->d->features; f++) {
         c->begin[f + 1] = c->begin[f];
         if (!c->dropped[f])
             ok = sort_column(sorted, c->d, f, err) && add_values(c, f, sorted, err);
     }
-    memory_free(sorted);
     return ok;
 }
 
@@ -198,7 +197,7 @@ static void take_ones(Columns *c, float *ones, const StepInput *input) {
 }
 
 bool one_hot(Dataset *d, const StepInput *input, Error *err) {
-    Columns columns;
+    CLEARED(columns_clear) Columns columns = {0};
     float *ones = NULL;
     if (!has_features(d, err))
         return false;
@@ -207,6 +206,5 @@ bool one_hot(Dataset *d, const StepInput *input, Error *err) {
         ones = make_ones(&columns, input->memory_limit, err);
     if (ones != NULL)
         take_ones(&columns, ones, input);
-    columns_clear(&columns);
     return ones != NULL;
 }

@@ -178,7 +178,7 @@ static bool build_rows(Dataset *dataset, const Pairs *pairs, int64_t nodes, bool
 
 // Weights of a file beside the list, one for each of its lines.
 static bool weights_beside(Pairs *pairs, const Config *config, Error *err) {
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     if (!config_names_file(config->data.weights))
         return config->data.weights[0] == 0 ||
                error_set(
@@ -187,11 +187,8 @@ static bool weights_beside(Pairs *pairs, const Config *config, Error *err) {
                    "number for each edge",
                    config->data.weights);
     const char *path = DATASET_PATH(config, config->data.weights);
-    if (!npy_read(&npy, path, err))
-        return false;
-    bool ok = pairs_set_weights(pairs, &npy, err) || error_prefix(err, "%s", path);
-    npy_clear(&npy);
-    return ok;
+    return npy_read(&npy, path, err) &&
+           (pairs_set_weights(pairs, &npy, err) || error_prefix(err, "%s", path));
 }
 
 // Ids that stand in the file of nodes alone are nodes without an edge.

@@ -69,10 +69,8 @@ void parts_clear(Parts *parts) {
 }
 
 bool parts_are(const char *path) {
-    Parts parts;
-    bool are = parts_find(&parts, path);
-    parts_clear(&parts);
-    return are;
+    CLEARED(parts_clear) Parts parts;
+    return parts_find(&parts, path);
 }
 
 // ---- one text
@@ -114,8 +112,8 @@ static bool same_header(const Table *first, const Table *table, Error *err) {
 // A part that repeats the names of columns loses them.
 static bool add_part(Joined *all, Table *first, const char *path, const Config *config,
                      Error *err) {
-    Text text = {0};
-    Table table = {0};
+    CLEARED(text_clear) Text text = {0};
+    CLEARED(table_clear) Table table = {0};
     if (file_is_folder(path))
         return error_set(err, EXIT_DATA,
                          "%s: a folder inside a folder of parts; name its parts, as "
@@ -132,8 +130,6 @@ static bool add_part(Joined *all, Table *first, const char *path, const Config *
         ok = (!(header && first->header) || same_header(first, &table, err)) &&
              append(all, text.data + skip, text.bytes - skip, err);
     }
-    table_clear(&table);
-    text_clear(&text);
     return ok;
 }
 

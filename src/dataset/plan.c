@@ -35,7 +35,7 @@ static size_t text_bytes(const char *path, bool *packed) {
 
 // Words for each byte of its beginning.
 static double word_density(const char *path) {
-    char *text = ALLOC(char, BEGINNING, "the beginning of a text");
+    CLEARED(memory_drop) char *text = ALLOC(char, BEGINNING, "the beginning of a text");
     size_t got = text_head(path, text, BEGINNING);
     int words = 0;
     bool inside = false;
@@ -44,7 +44,6 @@ static double word_density(const char *path) {
         words += letter && !inside;
         inside = letter;
     }
-    memory_free(text);
     return got > 0 ? (double)words / (double)got : 0;
 }
 
@@ -64,13 +63,12 @@ static size_t bound_of_array(const Npy *npy, int of_number) {
 }
 
 static size_t bound_of_archive(const char *path, int of_number) {
-    Npz *npz = npz_open(path, &(Error){0});
+    CLEARED(npz_drop) Npz *npz = npz_open(path, &(Error){0});
     size_t bytes = 0;
     Npy npy;
     for (int i = 0; npz != NULL && i < npz_count(npz); i++)
         if (npz_look(npz, npz_key(npz, i), &npy, &(Error){0}))
             bytes += bound_of_array(&npy, of_number);
-    npz_close(npz);
     return bytes;
 }
 

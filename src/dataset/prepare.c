@@ -280,8 +280,8 @@ static bool degree_features(Dataset *dataset, const StepInput *input, Error *err
     float *x = new_features(dataset, COLUMNS, err);
     if (x == NULL)
         return false;
-    int64_t *in = ALLOC(int64_t, dataset->nodes, "in-degrees");
-    int64_t *out = ALLOC(int64_t, dataset->nodes, "out-degrees");
+    CLEARED(memory_drop) int64_t *in = ALLOC(int64_t, dataset->nodes, "in-degrees");
+    CLEARED(memory_drop) int64_t *out = ALLOC(int64_t, dataset->nodes, "out-degrees");
     count_degrees(dataset, in, out);
     for (int64_t i = 0; i < dataset->nodes; i++) {
         int bucket = 63 - __builtin_clzll((unsigned long long)in[i] + 1);
@@ -289,8 +289,6 @@ static bool degree_features(Dataset *dataset, const StepInput *input, Error *err
         x[i * COLUMNS + BUCKETS] = (float)log1p((double)in[i]);
         x[i * COLUMNS + BUCKETS + 1] = (float)log1p((double)out[i]);
     }
-    memory_free(in);
-    memory_free(out);
     return true;
 }
 

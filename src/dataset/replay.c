@@ -131,10 +131,9 @@ static bool full_walk(Replay *replay, uint8_t *given) {
 }
 
 static bool full(Replay *replay) {
+    CLEARED(memory_drop)
     uint8_t *given = ALLOC(uint8_t, replay->by_hyperedge.rows, "hyperedges of the stream");
-    bool ok = full_walk(replay, given);
-    memory_free(given);
-    return ok;
+    return full_walk(replay, given);
 }
 
 static bool by_pins(Replay *replay) {

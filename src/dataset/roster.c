@@ -84,7 +84,7 @@ static bool note_text(Roster *roster, const RawIds *raw, const Config *config, c
 
 static bool read_ids(Roster *roster, RawIds *raw, const char *key, Npz *npz, const Config *config,
                      bool unsigned_ids, Error *err) {
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     *raw = (RawIds){0};
     if (!npz_has(npz, key))
         return true;
@@ -99,7 +99,6 @@ static bool read_ids(Roster *roster, RawIds *raw, const char *key, Npz *npz, con
              note_text(roster, raw, config, key, err);
     else
         ok = ok && numbers_of_npy(roster, raw, &npy, config, unsigned_ids, err);
-    npy_clear(&npy);
     return ok;
 }
 
@@ -181,14 +180,12 @@ static bool check_distinct(const Roster *roster, const char *key, const int64_t 
 }
 
 static bool check_rows(const Roster *roster, const char *key, Error *err) {
-    int64_t *sorted = TRY(int64_t, roster->rows, "rows of nodes", err);
+    CLEARED(memory_drop) int64_t *sorted = TRY(int64_t, roster->rows, "rows of nodes", err);
     if (sorted == NULL)
         return false;
     memcpy(sorted, roster->row, (size_t)roster->rows * sizeof *sorted);
     sort_int64(sorted, roster->rows);
-    bool ok = check_distinct(roster, key, sorted, roster->rows, err);
-    memory_free(sorted);
-    return ok;
+    return check_distinct(roster, key, sorted, roster->rows, err);
 }
 
 // Both are sorted.

@@ -184,7 +184,7 @@ static bool find_numbers(const NodeIds *ids, Values *values, Error *err) {
 }
 
 static bool find_texts(const NodeIds *ids, const Npy *npy, Values *values, Error *err) {
-    char *text = NULL;
+    CLEARED(memory_drop) char *text = NULL;
     if (ids->count == 0 || ids->number != NULL)
         return error_set(err, EXIT_DATA,
                          "it holds text, but the ids of the nodes are numbers; save it as numbers");
@@ -193,7 +193,6 @@ static bool find_texts(const NodeIds *ids, const Npy *npy, Values *values, Error
         int64_t span = values->value[k];
         values->value[k] = ids_find_text(ids, text + (span >> SPAN_BITS), span_bytes(span));
     }
-    memory_free(text);
     return ok;
 }
 
@@ -220,7 +219,7 @@ static bool put_list_of_ids(Dataset *dataset, const Npy *npy, uint8_t split, con
 static bool read_split(Dataset *dataset, const Config *config, Npz *npz, const char *path,
                        int which, Error *err) {
     const char *key = name_inside(config, npz, which);
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     const char *own = DATASET_PATH(config, key);
     if (config_names_file(key)) {
         path = own;
@@ -235,7 +234,6 @@ static bool read_split(Dataset *dataset, const Config *config, Npz *npz, const c
     uint8_t split = (uint8_t)(SPLIT_TRAIN + which);
     bool ok = names_ids(key) ? put_list_of_ids(dataset, &npy, split, key, err)
                              : put_split(dataset, &npy, split, config, err);
-    npy_clear(&npy);
     return ok || error_prefix(err, "%s: split '%s'", path, key);
 }
 

@@ -4,13 +4,13 @@
 #include "internal.h"
 
 int64_t dataset_isolated(const Dataset *dataset) {
+    CLEARED(memory_drop)
     uint8_t *reached = ALLOC(uint8_t, dataset->nodes, "nodes with an edge that arrives");
     int64_t isolated = 0;
     for (int64_t e = 0; e < dataset->edges; e++)
         reached[dataset->target[e]] = 1;
     for (int64_t i = 0; i < dataset->nodes; i++)
         isolated += dataset->offset[i] == dataset->offset[i + 1] && !reached[i];
-    memory_free(reached);
     return isolated;
 }
 

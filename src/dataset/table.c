@@ -243,13 +243,12 @@ static int most_cells(const Scan *scan) {
 }
 
 static bool stands_above_numbers(const Table *table, const Cell *cell, int count, Scan scan) {
-    Cell *other = ALLOC(Cell, most_cells(&scan), "cells of a line");
+    CLEARED(memory_drop) Cell *other = ALLOC(Cell, most_cells(&scan), "cells of a line");
     float number;
     bool any = false, data = cell_number(table, &cell[0], &number); // "0 1 s" names no columns
     for (int c = 0; c < count && !data && !any; c++)
         any = !cell_number(table, &cell[c], &number) && cell[c].length > 0 &&
               isalpha((unsigned char)cell[c].at[0]) && holds_numbers(table, scan, c, other);
-    memory_free(other);
     return any;
 }
 
@@ -281,7 +280,7 @@ static bool is_named(const Table *table, const Config *config) {
 }
 
 static bool look_at_first(Table *table, const Config *config, Scan scan, Error *err) {
-    Cell *cell = ALLOC(Cell, most_cells(&scan), "cells of a line");
+    CLEARED(memory_drop) Cell *cell = ALLOC(Cell, most_cells(&scan), "cells of a line");
     Scan at = scan;
     int count = cells_of(table, &at, cell, err);
     while (count > 2 && cell[count - 1].length == 0) // a separator at the end of the line
@@ -293,7 +292,6 @@ static bool look_at_first(Table *table, const Config *config, Scan scan, Error *
             (table_has_word(table, WORDS_SOURCE) && table_has_word(table, WORDS_TARGET)) ||
             (cell[0].length == 0 && count > 1) || stands_above_numbers(table, cell, count, scan);
     }
-    memory_free(cell);
     return count >= 0;
 }
 

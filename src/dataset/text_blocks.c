@@ -86,7 +86,7 @@ static size_t whole_lines(const Reader *r, const Block *block, size_t bytes, int
 // Reads the file in blocks; what follows the last whole line of a block begins the next one.
 static int64_t fill_blocks(Reader *r, Error *err) {
     int64_t lines = 0;
-    char *rest = TRY(char, r->room, "the text of a file", err);
+    CLEARED(memory_drop) char *rest = TRY(char, r->room, "the text of a file", err);
     size_t kept = 0;
     Block *block;
     while (rest != NULL && err->code == 0 && !r->ended && (block = spare_block(r)) != NULL) {
@@ -102,7 +102,6 @@ static int64_t fill_blocks(Reader *r, Error *err) {
         lines += block->bytes > 0 && block->data[block->bytes - 1] != '\n';
         hand_over(r, block);
     }
-    memory_free(rest);
     return lines;
 }
 

@@ -157,14 +157,12 @@ static bool write_meta(const Dataset *d, const char *folder, Error *err) {
         {"binary", "False"},
         {"split", "random"},
     };
-    JsonWriter out;
+    CLEARED(json_writer_clear) JsonWriter out;
     json_writer_begin(&out, true);
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         json_put_string(&out, pairs[i][0], pairs[i][1]);
     json_end_object(&out);
-    bool ok = write_text(folder, "meta_dict.json", out.text, err);
-    json_writer_clear(&out);
-    return ok;
+    return write_text(folder, "meta_dict.json", out.text, err);
 }
 
 static const char readme[] =

@@ -45,8 +45,8 @@ static void put_matrix(JsonWriter *w, const char *key, const double *value, int 
 }
 
 static void put_sums(JsonWriter *w, const Messages *m) {
-    double *sent = ALLOC(double, m->ranks, "sums of messages");
-    double *received = ALLOC(double, m->ranks, "sums of messages");
+    CLEARED(memory_drop) double *sent = ALLOC(double, m->ranks, "sums of messages");
+    CLEARED(memory_drop) double *received = ALLOC(double, m->ranks, "sums of messages");
     for (int a = 0; a < m->ranks; a++)
         for (int b = 0; b < m->ranks; b++) {
             sent[a] += m->values[a * m->ranks + b];
@@ -54,8 +54,6 @@ static void put_sums(JsonWriter *w, const Messages *m) {
         }
     json_put_list(w, "sent", sent, m->ranks);
     json_put_list(w, "received", received, m->ranks);
-    memory_free(received);
-    memory_free(sent);
 }
 
 static void put_messages(JsonWriter *w, const Json *exchanges) {
@@ -173,7 +171,7 @@ static void put_variant(JsonWriter *w, const Variants *variants, int a, const Ru
 }
 
 void page_put_data(JsonWriter *w, const RunRecords *records) {
-    Variants variants;
+    CLEARED(variants_clear) Variants variants;
     variants_gather(&variants, records);
     json_begin_object(w, NULL);
     json_put_string(w, "fringe", FRINGE_VERSION);
@@ -186,5 +184,4 @@ void page_put_data(JsonWriter *w, const RunRecords *records) {
         put_variant(w, &variants, a, records);
     json_end_array(w);
     json_end_object(w);
-    variants_clear(&variants);
 }

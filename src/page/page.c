@@ -47,12 +47,11 @@ static bool put_page(FileWriter *file, const JsonWriter *data, Error *err) {
 
 bool page_write(const char *path, const RunRecords *records, Error *err) {
     FileWriter file;
-    JsonWriter data;
+    CLEARED(json_writer_clear) JsonWriter data = {0};
     if (!file_writer_replace(&file, path, err))
         return false;
     json_writer_init(&data, false);
     page_put_data(&data, records);
     bool whole = put_page(&file, &data, err);
-    json_writer_clear(&data);
     return file_writer_take_place(&file, whole, err);
 }

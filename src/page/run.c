@@ -104,7 +104,7 @@ static void put_column(JsonWriter *w, const char *key, const Point *point, int64
 }
 
 static void put_curve(JsonWriter *w, const RunRecord *run, int64_t stride) {
-    Point *point = ALLOC(Point, run->epochs / stride + 1, "points of curves");
+    CLEARED(memory_drop) Point *point = ALLOC(Point, run->epochs / stride + 1, "points of curves");
     int64_t count = read_points(point, run, stride);
     json_begin_object(w, "curve");
     json_begin_array(w, "epoch");
@@ -121,7 +121,6 @@ static void put_curve(JsonWriter *w, const RunRecord *run, int64_t stride) {
     put_column(w, "reduce_bytes", point, count, offsetof(Point, reduce_bytes));
     put_column(w, "gradient_bits", point, count, offsetof(Point, epoch.gradient_bits));
     json_end_object(w);
-    memory_free(point);
 }
 
 // --- assignments
@@ -145,6 +144,7 @@ static void put_rows(JsonWriter *w, const Json *part) {
 
 static void put_assignment(JsonWriter *w, const char *folder, int64_t epoch) {
     char name[RUNFOLDER_NAME];
+    CLEARED(json_drop)
     Json *assignment = json_read(PATH_IN(folder, runfolder_epoch_name(name, epoch, ".json")),
                                  &(Error){0}); // a torn file is as good as none
     const Json *parts = json_get_of(assignment, "parts", JSON_ARRAY);
@@ -157,7 +157,6 @@ static void put_assignment(JsonWriter *w, const char *folder, int64_t epoch) {
         json_end_array(w);
         json_end_object(w);
     }
-    json_free(assignment);
 }
 
 static void put_assignments(JsonWriter *w, const RunRecord *run) {

@@ -64,7 +64,7 @@ static bool parts_folder(char *out, size_t size, const Prepared *prepared, int p
 // True if the manifest and its files are whole and every shard has its size. Each rank checks the
 // contents of its own shard.
 static bool parts_are_whole(const char *folder) {
-    Manifest manifest;
+    CLEARED(manifest_clear) Manifest manifest = {0};
     Error trouble = {0};
     if (!manifest_read_all(&manifest, folder, &trouble))
         return trouble.code != 0 && !error_is_damage(&trouble);
@@ -72,7 +72,6 @@ static bool parts_are_whole(const char *folder) {
     for (int p = 0; p < manifest.parts && ok; p++) {
         ok = file_size(SHARD_PATH(folder, p, manifest.parts)) == manifest.part[p].bytes;
     }
-    manifest_clear(&manifest);
     return ok;
 }
 
@@ -91,7 +90,7 @@ static void name_part_file(const Prepared *prepared, const Manifest *manifest, i
 
 // Repeats the warnings that were given when the entry was made.
 static void use_parts(const Prepared *prepared, const char *folder) {
-    Manifest manifest;
+    CLEARED(manifest_clear) Manifest manifest = {0};
     Error ignored = {0};
     if (!manifest_read(&manifest, folder, &ignored))
         return;
@@ -99,7 +98,6 @@ static void use_parts(const Prepared *prepared, const char *folder) {
     cache_touch(folder);
     for (int set = 0; set < (manifest.hyperedges > 0 ? SHARD_SETS : 1); set++)
         name_part_file(prepared, &manifest, set, folder);
-    manifest_clear(&manifest);
 }
 
 // ---- the cut, on rank 0
@@ -367,11 +365,8 @@ bool partition_build(const Config *config, int parts, char *folder, size_t size,
 }
 
 bool partition_folder(const Config *config, int parts, char *out, size_t size, Error *err) {
-    Prepared prepared;
+    CLEARED(prepared_clear) Prepared prepared = {0};
     Warnings unused = {0};
-    if (!prepared_init(&prepared, config, &unused, err))
-        return false;
-    bool ok = parts_folder(out, size, &prepared, parts, err);
-    prepared_clear(&prepared);
-    return ok;
+    return prepared_init(&prepared, config, &unused, err) &&
+           parts_folder(out, size, &prepared, parts, err);
 }

@@ -86,7 +86,7 @@ static bool read_source_entry(Prepared *prepared) {
     const char *path = ENTRY_PATH(prepared->cache, "source", prepared->source, ".json");
     if (!file_exists(path) || !is_fitted(prepared))
         return false;
-    Json *document = json_read(path, &ignored);
+    CLEARED(json_drop) Json *document = json_read(path, &ignored);
     const char *hash = json_get_text(document, "dataset_hash");
     bool ok = is_hash(hash);
     if (ok) {
@@ -98,7 +98,6 @@ static bool read_source_entry(Prepared *prepared) {
     } else {
         warnings_add(prepared->warnings, "%s was damaged and is made again", path);
     }
-    json_free(document);
     return ok;
 }
 
@@ -116,11 +115,10 @@ static bool write_source_entry(const Prepared *prepared, Error *err) {
 
 // True unless the entry is known to be damaged: other errors must not discard it.
 static bool dataset_is_whole(const char *folder) {
-    Dataset dataset;
+    CLEARED(dataset_clear) Dataset dataset = {0};
     Error trouble = {0};
     if (!dataset_open(&dataset, folder, &trouble))
         return !error_is_damage(&trouble);
-    dataset_clear(&dataset);
     return true;
 }
 
@@ -250,23 +248,18 @@ bool prepared_need(Prepared *prepared, Error *err) {
 
 static bool copy_file(const char *from, const char *to, Error *err) {
     size_t bytes;
-    char *data = file_read(from, FITTED_MOST, &bytes, err);
-    bool ok = data != NULL && file_replace(to, data, bytes, err);
-    memory_free(data);
-    return ok;
+    CLEARED(memory_drop) char *data = file_read(from, FITTED_MOST, &bytes, err);
+    return data != NULL && file_replace(to, data, bytes, err);
 }
 
 bool partition_fitted(const Config *config, const char *path, Error *err) {
-    Prepared prepared;
+    CLEARED(prepared_clear) Prepared prepared = {0};
     Warnings unused = {0};
     char from[PATH_BYTES];
     if (!dataset_steps_fit(&config->data.transforms))
         return true;
     if (config->data.fitted[0] != '\0')
         return copy_file(config->data.fitted, path, err);
-    if (!prepared_init(&prepared, config, &unused, err))
-        return false;
-    bool ok = fitted_path(&prepared, from) && copy_file(from, path, err);
-    prepared_clear(&prepared);
-    return ok;
+    return prepared_init(&prepared, config, &unused, err) && fitted_path(&prepared, from) &&
+           copy_file(from, path, err);
 }

@@ -70,18 +70,16 @@ static double bytes_of(const char *path) {
 }
 
 static void read_dataset_name(CacheEntry *entry, const char *path) {
-    Json *document = json_read(path, &(Error){0});
+    CLEARED(json_drop) Json *document = json_read(path, &(Error){0});
     snprintf(entry->dataset, sizeof entry->dataset, "%s", json_get_text(document, "name"));
-    json_free(document);
 }
 
 static void read_parts(CacheEntry *entry) {
-    Manifest manifest;
+    CLEARED(manifest_clear) Manifest manifest = {0};
     if (!manifest_read(&manifest, entry->path, &(Error){0}))
         return;
     snprintf(entry->dataset, sizeof entry->dataset, "%s", manifest.dataset_name);
     entry->parts = manifest.parts;
-    manifest_clear(&manifest);
 }
 
 // A small file that nobody maps for long.

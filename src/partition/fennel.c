@@ -165,7 +165,7 @@ static int32_t *stream_order(const Fennel *f) {
 }
 
 static void stream(Fennel *f, int passes) {
-    int32_t *order = stream_order(f);
+    CLEARED(memory_drop) int32_t *order = stream_order(f);
     for (int64_t i = 0; i < f->nodes; i++)
         place(f, order[i], f->nodes - i);
     bool moved = true;
@@ -174,7 +174,6 @@ static void stream(Fennel *f, int passes) {
         for (int64_t i = 0; i < f->nodes; i++)
             moved |= place_again(f, order[i]);
     }
-    memory_free(order);
 }
 
 // ---- the member
@@ -267,7 +266,7 @@ static void cut_nodes(int32_t *part, const CutInput *input, int passes, Warnings
 }
 
 static bool cut_nodes_of_hypergraph(int32_t *part, const CutInput *input, int passes, Error *err) {
-    Expansion expansion;
+    CLEARED(expansion_clear) Expansion expansion = {0};
     Csr out = dataset_csr(input->dataset);
     if (!expansion_init(&expansion, input->dataset, input->config->partition.seed,
                         input->config->run.memory_limit, err))
@@ -279,7 +278,6 @@ static bool cut_nodes_of_hypergraph(int32_t *part, const CutInput *input, int pa
                          .nodes = input->dataset->nodes,
                          .part = part},
                passes);
-    expansion_clear(&expansion);
     return true;
 }
 

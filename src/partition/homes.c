@@ -49,7 +49,7 @@ static void add_load(Homes *homes, int p, int64_t pins) {
 }
 
 bool homes_fill(int32_t *part, const Dataset *dataset, int parts, double memory_limit, Error *err) {
-    Csr pins;
+    CLEARED(csr_free) Csr pins = {0};
     int32_t *home = part + dataset->nodes;
     if (!hyperedge_pins(&pins, dataset, memory_limit, err))
         return false;
@@ -62,6 +62,5 @@ bool homes_fill(int32_t *part, const Dataset *dataset, int parts, double memory_
     }
     memory_free(homes.count);
     memory_free(homes.load);
-    csr_free(&pins);
     return true;
 }

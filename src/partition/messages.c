@@ -132,13 +132,10 @@ static bool print_matrix(const Sink *out, const Tensors *map, const char *way, c
 
 bool messages_print(const Sink *out, const char *path, int parts, const char *forward,
                     const char *backward, Error *err) {
-    Tensors map;
-    if (!tensors_open(&map, path, err))
-        return false;
-    bool ok = print_matrix(out, &map, "forward", forward, parts, err) &&
-              (backward == NULL || print_matrix(out, &map, "backward", backward, parts, err));
-    tensors_close(&map);
-    return ok;
+    CLEARED(tensors_close) Tensors map = {0};
+    return tensors_open(&map, path, err) &&
+           print_matrix(out, &map, "forward", forward, parts, err) &&
+           (backward == NULL || print_matrix(out, &map, "backward", backward, parts, err));
 }
 
 static bool put_way(JsonWriter *writer, const char *key, const Tensors *map, const char *way,
@@ -158,11 +155,7 @@ static bool put_way(JsonWriter *writer, const char *key, const Tensors *map, con
 }
 
 bool messages_put(JsonWriter *writer, const char *path, bool symmetric, Error *err) {
-    Tensors map;
-    if (!tensors_open(&map, path, err))
-        return false;
-    bool ok = put_way(writer, "sent", &map, "forward", err) &&
-              (symmetric || put_way(writer, "sent_backward", &map, "backward", err));
-    tensors_close(&map);
-    return ok;
+    CLEARED(tensors_close) Tensors map = {0};
+    return tensors_open(&map, path, err) && put_way(writer, "sent", &map, "forward", err) &&
+           (symmetric || put_way(writer, "sent_backward", &map, "backward", err));
 }

@@ -41,7 +41,7 @@ static bool cut_random(int32_t *part, const CutInput *input, Warnings *warnings,
     (void)warnings, (void)err;
     int64_t nodes = input->dataset->nodes;
     RandomKey key = random_key((uint64_t)input->config->partition.seed, RANDOM_PARTITION, 0, 0, 0);
-    Draw *draw = ALLOC(Draw, nodes, "random order of the nodes");
+    CLEARED(memory_drop) Draw *draw = ALLOC(Draw, nodes, "random order of the nodes");
     for (int64_t v = 0; v < nodes; v++) {
         uint32_t word[4];
         random_block(word, key, v, 0, 0);
@@ -50,7 +50,6 @@ static bool cut_random(int32_t *part, const CutInput *input, Warnings *warnings,
     qsort(draw, (size_t)nodes, sizeof draw[0], draw_order);
     for (int64_t i = 0; i < nodes; i++)
         part[draw[i].node] = (int32_t)(i * input->parts / nodes);
-    memory_free(draw);
     return true;
 }
 const Method method_random = {.name = "random", .reads = READS_NODES, .cut = cut_random};
@@ -59,7 +58,7 @@ const Method method_random = {.name = "random", .reads = READS_NODES, .cut = cut
 // others); parts without hyperedges are legal.
 static bool cut_check(const int32_t *part, const Dataset *dataset, int parts, const Method *method,
                       Warnings *warnings) {
-    int64_t *count = ALLOC(int64_t, parts, "nodes of each part");
+    CLEARED(memory_drop) int64_t *count = ALLOC(int64_t, parts, "nodes of each part");
     bool ok = true;
     for (int64_t v = 0; v < dataset->nodes + dataset->hyperedges && ok; v++) {
         ok = part[v] >= 0 && part[v] < parts;
@@ -73,7 +72,6 @@ static bool cut_check(const int32_t *part, const Dataset *dataset, int parts, co
             else
                 ok = false;
         }
-    memory_free(count);
     return ok;
 }
 
@@ -87,7 +85,7 @@ static bool give_homes(int32_t *part, const CutInput *input, Error *err) {
 // METIS may leave parts empty if there are only a few nodes per part, and so may srp. Each empty
 // part gets the last node of the currently largest part.
 static int fill_empty_parts(int32_t *part, int64_t nodes, int parts) {
-    int64_t *count = ALLOC(int64_t, parts, "nodes of each part");
+    CLEARED(memory_drop) int64_t *count = ALLOC(int64_t, parts, "nodes of each part");
     int filled = 0;
     for (int64_t v = 0; v < nodes; v++)
         count[part[v]]++;
@@ -105,7 +103,6 @@ static int fill_empty_parts(int32_t *part, int64_t nodes, int parts) {
         count[largest]--;
         filled++;
     }
-    memory_free(count);
     return filled;
 }
 
@@ -157,10 +154,7 @@ bool partition_cut(int32_t *part, const Dataset *dataset, int parts, const Confi
         return false;
     if (method->reads != READS_GRAPH)
         return cut_graph(part, dataset, NULL, parts, config, warnings, err);
-    Graph graph;
-    if (!graph_init(&graph, dataset, config->run.memory_limit, err))
-        return false;
-    bool ok = cut_graph(part, dataset, &graph, parts, config, warnings, err);
-    graph_clear(&graph);
-    return ok;
+    CLEARED(graph_clear) Graph graph = {0};
+    return graph_init(&graph, dataset, config->run.memory_limit, err) &&
+           cut_graph(part, dataset, &graph, parts, config, warnings, err);
 }

@@ -159,6 +159,7 @@ typedef struct Coarser { // METIS's first coarser graph, as fractions of the gra
 // Counts all nodes, and the entries of a sample of pairs if there are many.
 static Coarser look_coarser(const MetisGraph *metis) {
     int64_t before = 0, after = 0, pairs = 0, stride = metis->offset[metis->nodes] / LOOKED_AT + 1;
+    CLEARED(memory_drop)
     int32_t *match = match_nodes(metis), *seen = ALLOC(int32_t, metis->nodes, "pairs of nodes");
     for (idx_t i = 0; i < metis->nodes; i++)
         seen[i] = -1;
@@ -170,8 +171,6 @@ static Coarser look_coarser(const MetisGraph *metis) {
             before += metis->offset[match[i] + 1] - metis->offset[match[i]];
         after += entries_left(metis, match, seen, (int32_t)i);
     }
-    memory_free(seen);
-    memory_free(match);
     return (Coarser){fmin((double)pairs / metis->nodes, 0.85), // METIS stops above that
                      before > 0 ? (double)after / (double)before : 0};
 }
@@ -277,7 +276,7 @@ static bool cut_metis(int32_t *part, const CutInput *input, Warnings *warnings, 
     (void)warnings;
     const Dataset *dataset = input->dataset;
     const Config *config = input->config;
-    Expansion expansion = {0};
+    CLEARED(expansion_clear) Expansion expansion = {0};
     Induced all = {.graph = input->graph, .count = dataset->nodes};
     if (dataset->hyperedges > 0) {
         all.expansion = &expansion;
@@ -285,9 +284,7 @@ static bool cut_metis(int32_t *part, const CutInput *input, Warnings *warnings, 
                             err))
             return false;
     }
-    bool ok = cut_induced(part, &all, input, err);
-    expansion_clear(&expansion);
-    return ok;
+    return cut_induced(part, &all, input, err);
 }
 const Method method_metis = {
     .name = "metis", .may_leave_empty = true, .reads = READS_GRAPH, .cut = cut_metis};

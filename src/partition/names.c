@@ -20,7 +20,7 @@ static NodeIds copy_names(const NodeIds *from) {
 }
 
 bool partition_names(const Config *config, NodeIds *ids, NodeIds *classes, Error *err) {
-    Prepared prepared;
+    CLEARED(prepared_clear) Prepared prepared = {0};
     Warnings unused = {0};
     *ids = *classes = (NodeIds){0};
     bool ok = prepared_init(&prepared, config, &unused, err);
@@ -31,6 +31,5 @@ bool partition_names(const Config *config, NodeIds *ids, NodeIds *classes, Error
         *ids = copy_names(&prepared.dataset.ids);
         *classes = copy_names(&prepared.dataset.names);
     }
-    prepared_clear(&prepared);
     return ok;
 }

@@ -93,7 +93,7 @@ Workload ranks_workload(const PartFigures *part, int parts) {
 
 static bool write_line(FileWriter *writer, PartFigures *part, int p, Error *err) {
     char line[RANKS_LINE];
-    JsonWriter out;
+    CLEARED(json_writer_clear) JsonWriter out;
     json_writer_begin(&out, false);
     json_put_int(&out, "part", p);
     for (int i = 0; i < FIGURES; i++)
@@ -107,7 +107,6 @@ static bool write_line(FileWriter *writer, PartFigures *part, int p, Error *err)
     memset(line, ' ', sizeof line);
     memcpy(line, out.text, length);
     line[RANKS_LINE - 1] = '\n';
-    json_writer_clear(&out);
     return file_writer_put(writer, line, sizeof line, err);
 }
 
@@ -151,9 +150,9 @@ static bool read_line(int descriptor, PartFigures *out, int part, const char *pa
     if (got < 0)
         return error_set(err, EXIT_IO, "%s: cannot read: %s", path, strerror(errno));
     Error ignored = {0};
+    CLEARED(json_drop)
     Json *json = got == RANKS_LINE ? json_parse(line, sizeof line, path, &ignored) : NULL;
     bool ok = json != NULL && line_parse(out, part, json);
-    json_free(json);
     return ok || error_set(err, EXIT_DATA,
                            "%s: damaged (line %d); remove its folder and let fringe make it again",
                            path, part + 1);

@@ -1,8 +1,8 @@
 // What a cut of a hypergraph costs, counted from the dataset and part[n + m] alone in time linear
 // in the pins. A node has a replica on every part other than its home that has one of its
-// hyperedges: its row goes there for the first stage, and a partial aggregate comes back in the second
-// one, if every pin is source and target; a directed pin takes part in one of the stages only.
-// lambda of a hyperedge is the number of distinct homes of its pins.
+// hyperedges: its row goes there for the first stage, and a partial aggregate comes back in the
+// second one, if every pin is source and target; a directed pin takes part in one of the stages
+// only. lambda of a hyperedge is the number of distinct homes of its pins.
 #include "internal.h"
 
 // seen[p] == stamp: part p has been counted for this row.
@@ -43,19 +43,17 @@ static void count_cut(HyperCut *cut, const Csr *pins, const Dataset *d, const in
 
 bool hypercut_count(HyperCut *cut, PartFigures *figures, const Dataset *dataset,
                     const int32_t *part, int parts, double memory_limit, Error *err) {
-    Csr pins;
+    CLEARED(csr_free) Csr pins = {0};
     *cut = (HyperCut){.weighted = dataset->hyperedge_weight != NULL};
     if (!hyperedge_pins(&pins, dataset, memory_limit, err))
         return false;
-    int64_t *seen = ALLOC(int64_t, parts, "parts of a hyperedge");
+    CLEARED(memory_drop) int64_t *seen = ALLOC(int64_t, parts, "parts of a hyperedge");
     for (int p = 0; p < parts; p++)
         seen[p] = -1;
     count_replicas(cut, figures, dataset, part, seen);
     count_cut(cut, &pins, dataset, part, seen);
     for (int64_t h = 0; h < dataset->hyperedges; h++)
         figures[part[dataset->nodes + h]].hyperedges++;
-    memory_free(seen);
-    csr_free(&pins);
     return true;
 }
 

@@ -33,7 +33,7 @@ static void print_one(const Sink *out, const Manifest *m, int part) {
 
 // Prints the ranks with the most halo rows, because the slowest rank sets the pace.
 static void print_worst(const Sink *out, const Manifest *m) {
-    bool *printed = ALLOC(bool, m->parts, "printed ranks");
+    CLEARED(memory_drop) bool *printed = ALLOC(bool, m->parts, "printed ranks");
     for (int k = 0; k < REPORT_PARTS; k++) {
         int worst = -1;
         for (int p = 0; p < m->parts; p++)
@@ -43,7 +43,6 @@ static void print_worst(const Sink *out, const Manifest *m) {
         printed[worst] = true;
         print_one(out, m, worst);
     }
-    memory_free(printed);
 }
 
 static void print_parts(const Sink *out, const Manifest *m, const char *folder) {
@@ -134,7 +133,7 @@ static void print_whole(const Sink *out, const Manifest *m, const char *name) {
 }
 
 bool partition_report(const Sink *out, const char *folder, const char *name, Error *err) {
-    Manifest m;
+    CLEARED(manifest_clear) Manifest m = {0};
     if (!manifest_read_all(&m, folder, err))
         return false;
     print_whole(out, &m, name != NULL ? name : m.dataset_name);
@@ -142,9 +141,7 @@ bool partition_report(const Sink *out, const char *folder, const char *name, Err
         sink_print(out, "warnings   %s\n", SHOWN(m.warnings.text));
     sink_print(out, "\n");
     print_parts(out, &m, folder);
-    bool ok = print_messages(out, &m, folder, err);
-    manifest_clear(&m);
-    return ok;
+    return print_messages(out, &m, folder, err);
 }
 
 // ---- as JSON
@@ -196,7 +193,7 @@ static void put_whole(JsonWriter *writer, const Manifest *m, const char *name) {
 }
 
 bool partition_put_report(JsonWriter *writer, const char *folder, const char *name, Error *err) {
-    Manifest m;
+    CLEARED(manifest_clear) Manifest m = {0};
     if (!manifest_read_all(&m, folder, err))
         return false;
     put_whole(writer, &m, name != NULL ? name : m.dataset_name);
@@ -204,7 +201,5 @@ bool partition_put_report(JsonWriter *writer, const char *folder, const char *na
     for (int p = 0; p < m.parts; p++)
         put_part(writer, &m.part[p], m.hyperedges > 0);
     json_end_array(writer);
-    bool ok = m.parts < 2 || messages_put(writer, PATH_IN(folder, MESSAGES_FILE), m.symmetric, err);
-    manifest_clear(&m);
-    return ok;
+    return m.parts < 2 || messages_put(writer, PATH_IN(folder, MESSAGES_FILE), m.symmetric, err);
 }

@@ -131,6 +131,7 @@ static Shard shard_of_graph(const Dataset *dataset, const Graph *graph, const Ma
     shard.test_nodes = split[SPLIT_TEST];
     if (dataset->label == NULL || split[SPLIT_TRAIN] == 0)
         return shard;
+    CLEARED(memory_drop)
     int64_t *count = ALLOC(int64_t, dataset->classes, "training nodes of each class");
     for (int64_t v = 0; v < dataset->nodes; v++)
         if (dataset->split[v] == SPLIT_TRAIN && dataset->label[v] >= 0)
@@ -139,7 +140,6 @@ static Shard shard_of_graph(const Dataset *dataset, const Graph *graph, const Ma
     for (int64_t c = 1; c < dataset->classes; c++)
         if (count[c] > count[shard.majority])
             shard.majority = c;
-    memory_free(count);
     return shard;
 }
 
@@ -196,7 +196,7 @@ static bool sync_shards(const ShardMaker *maker, PartRange mine, Error *err) {
 bool shards_make(const ShardMaker *maker, PartRange mine, bool say, Error *err) {
     Shard shard = shard_of_graph(maker->dataset, maker->graph, maker->manifest);
     int64_t vertices = maker->graph->vertices;
-    int32_t *slot = ALLOC(int32_t, vertices, "places of remote rows");
+    CLEARED(memory_drop) int32_t *slot = ALLOC(int32_t, vertices, "places of remote rows");
     bool ok = true;
     memset(slot, 0xff, (size_t)vertices * sizeof *slot); // -1
     for (int p = mine.begin; p < mine.end && ok; p++) {
@@ -204,6 +204,5 @@ bool shards_make(const ShardMaker *maker, PartRange mine, bool say, Error *err) 
             progress_update("%d of %d", p - mine.begin + 1, mine.end - mine.begin);
         ok = write_part(maker, shard, p, slot, err);
     }
-    memory_free(slot);
     return ok && sync_shards(maker, mine, err);
 }

@@ -30,7 +30,7 @@ static size_t part_bytes(const PartSize *size, const Graph *graph) {
 }
 
 static size_t largest_part(const Graph *graph, const int32_t *part, PartRange mine, int parts) {
-    PartSize *size = ALLOC(PartSize, parts, "sizes of the parts");
+    CLEARED(memory_drop) PartSize *size = ALLOC(PartSize, parts, "sizes of the parts");
     const Csr *way[2] = {&graph->in, &graph->out};
     for (int64_t v = 0; v < graph->vertices; v++) {
         int set = v < graph->nodes ? NODES : HYPEREDGES;
@@ -43,7 +43,6 @@ static size_t largest_part(const Graph *graph, const int32_t *part, PartRange mi
         size_t bytes = part_bytes(&size[p], graph);
         most = bytes > most ? bytes : most;
     }
-    memory_free(size);
     return most;
 }
 

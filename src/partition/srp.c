@@ -30,14 +30,13 @@ static bool fits(const CutInput *input, Error *err) {
 // kept.
 static void warn_of_bound(const SrpOptions *options, const Dataset *d, Warnings *warnings) {
     char text[512];
-    int64_t *size = ALLOC(int64_t, d->hyperedges, "pins of hyperedges");
+    CLEARED(memory_drop) int64_t *size = ALLOC(int64_t, d->hyperedges, "pins of hyperedges");
     for (int64_t e = 0; e < d->edges; e++)
         size[d->target[e]]++;
     SrpBound bound = srp_bound(options, size, d->hyperedges);
     srp_bound_text(text, sizeof text, options, &bound);
     if ((double)bound.most > bound.promised)
         warnings_add(warnings, "%s", text);
-    memory_free(size);
 }
 
 static bool take(void *context, const Event *event, Error *err) {

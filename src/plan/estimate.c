@@ -49,14 +49,12 @@ static Comm comm_of(const Planning *p, int rank) {
 static bool rank_memory(MemoryForecast *forecast, const Planning *p, int rank) {
     const PatternCounts *mine[2 * MODEL_LAYERS + SHARD_SETS];
     Comm comm = comm_of(p, rank);
-    ModelPatterns patterns;
+    CLEARED(model_patterns_clear) ModelPatterns patterns;
     for (int k = 0; k < p->kinds.count; k++)
         mine[k] = &p->counts[k][rank];
     model_patterns_outline(&patterns, &p->shape, &p->kinds, mine, &p->cut->shard[rank], &comm);
-    bool ok = trainer_forecast_outline(forecast, p->config, &p->cut->shard[rank], &patterns, &comm,
-                                       p->err);
-    model_patterns_clear(&patterns);
-    return ok;
+    return trainer_forecast_outline(forecast, p->config, &p->cut->shard[rank], &patterns, &comm,
+                                    p->err);
 }
 
 static bool estimate_memory(PlanEstimate *out, const Planning *p) {
@@ -265,12 +263,11 @@ static void estimate_time(PlanEstimate *out, Planning *p) {
 
 bool plan_estimate(PlanEstimate *out, const Config *config, PlanCut *cut,
                    const PlanMachine *machine, Error *err) {
-    Planning *p = ALLOC(Planning, 1, "plan"); // too large for the stack
+    CLEARED(memory_drop) Planning *p = ALLOC(Planning, 1, "plan"); // too large for the stack
     *out = (PlanEstimate){.halo = cut->halo};
     *p = (Planning){.config = config, .machine = machine, .cut = cut, .err = err};
     bool ok = planning_init(p) && estimate_memory(out, p);
     if (ok)
         estimate_time(out, p);
-    memory_free(p);
     return ok;
 }

@@ -82,8 +82,8 @@ static void adaptive(double share[WIDTH_MOST + 1], const Config *config,
     int rounds = exact ? ranks - 1 : 1, links = exact ? ranks : 1;
     int64_t groups = count_groups(counts, links, rounds, config);
     double rows = 0;
-    Problem problem;
-    Solution solution;
+    CLEARED(problem_clear) Problem problem = {0};
+    CLEARED(solution_clear) Solution solution = {0};
     if (groups == 0)
         return;
     problem_init(&problem, rounds, rounds * links, groups);
@@ -95,8 +95,6 @@ static void adaptive(double share[WIDTH_MOST + 1], const Config *config,
         rows += (double)problem.group[g].rows;
     for (int64_t g = 0; g < groups; g++)
         share[problem.bits[solution.choice[g]]] += (double)problem.group[g].rows / rows;
-    solution_clear(&solution);
-    problem_clear(&problem);
 }
 
 void plan_widths(double share[WIDTH_MOST + 1], const Config *config, const PatternCounts *counts,

@@ -102,8 +102,8 @@ static void round_of(Sets *s, int stage) {
     const HaloPlan *plan = &p->plan;
     int64_t from = s->first[s->parts->shard->relation[p->kind.relation].from];
     int64_t count = plan->send_offset[plan->size - 1];
-    int64_t *sent = ALLOC(int64_t, count, "labels");
-    int64_t *halo = ALLOC(int64_t, plan->halo_count, "labels");
+    CLEARED(memory_drop) int64_t *sent = ALLOC(int64_t, count, "labels");
+    CLEARED(memory_drop) int64_t *halo = ALLOC(int64_t, plan->halo_count, "labels");
     for (int64_t k = 0; k < count; k++)
         sent[k] = s->smallest[root_of(s, from + plan->send_row[k])];
     ring_to_readers(plan, sent, halo, sizeof *halo);
@@ -114,8 +114,6 @@ static void round_of(Sets *s, int stage) {
     ring_to_owners(plan, halo, sent, sizeof *sent);
     for (int64_t k = 0; k < count; k++)
         lower(s, from + plan->send_row[k], sent[k]);
-    memory_free(halo);
-    memory_free(sent);
 }
 
 // Labels go from each own source to its readers, and those of halo rows back.

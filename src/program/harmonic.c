@@ -82,8 +82,8 @@ static void apply(Harmonic *h) {
 
 static void clamp(Harmonic *h) {
     const Shard *shard = h->run->parts->shard;
-    float *f = ALLOC(float, h->f.count * h->columns, "classes");
-    float *degree = ALLOC(float, h->f.count, "degrees");
+    CLEARED(memory_drop) float *f = ALLOC(float, h->f.count * h->columns, "classes");
+    CLEARED(memory_drop) float *degree = ALLOC(float, h->f.count, "degrees");
     for (int64_t i = 0; i < h->f.count; i++) {
         degree[i] = (float)shard->set[NODES].degree_in[i];
         if (i < shard->set[NODES].reach[0] && shard->label[i] >= 0)
@@ -92,8 +92,6 @@ static void clamp(Harmonic *h) {
     h->run->parts->backend->upload_rows(h->f, f);
     h->run->parts->backend->upload(h->degree, degree, (size_t)h->f.count * sizeof(float));
     h->run->parts->backend->finish(NULL);
-    memory_free(degree);
-    memory_free(f);
 }
 
 // Allocates what it has beside its operator, or plans it.

@@ -23,10 +23,9 @@ typedef struct IdFile { // read by rank 0 in a helper thread
 
 static void read_file(void *context, Error *err) {
     IdFile *file = context;
-    Npy npy = {0};
+    CLEARED(npy_clear) Npy npy = {0};
     if (npy_read(&npy, file->path, err) && npy_to_ids(&npy, &file->id, err))
         file->count = npy.elements;
-    npy_clear(&npy);
 }
 
 // The ids on rank 0, memory_free them; *count on all ranks. Collective.
@@ -89,15 +88,14 @@ bool ids_mark(const ProgramRun *run, float *own) {
     const ProgramParts *parts = run->parts;
     const RowSet *set = nodes_of(parts);
     int64_t count;
+    CLEARED(memory_drop)
     uint64_t *id = read_ids(parts, parts->config->program.start, &count, run->err);
-    uint8_t *listed = ALLOC(uint8_t, set->total, "nodes of the start");
+    CLEARED(memory_drop) uint8_t *listed = ALLOC(uint8_t, set->total, "nodes of the start");
     if (parts->comm->rank == 0 && run->err->code == 0)
         mark_nodes(run, id, count, listed);
     bool ok = comm_agree(parts->comm, run->err);
     comm_broadcast(parts->comm, listed, (size_t)set->total, 0);
     for (int64_t i = 0; i < set->own; i++)
         own[i] = listed[set->gid[i]];
-    memory_free(listed);
-    memory_free(id);
     return ok;
 }

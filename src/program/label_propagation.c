@@ -193,18 +193,16 @@ static Ending iterate(Spread *s, int64_t *rounds, int64_t *flipping) {
 static int64_t communities(const Spread *s, const int64_t *label) {
     const ProgramParts *parts = s->run->parts;
     int64_t own = nodes_of(parts)->own, nodes = nodes_of(parts)->total, count = 0;
-    int64_t *mine = ALLOC(int64_t, own, "labels");
+    CLEARED(memory_drop) int64_t *mine = ALLOC(int64_t, own, "labels");
     for (int64_t i = 0; i < own; i++)
         mine[i] = s->run->components->covered[i] ? label[i] : -1;
-    int64_t *all = shard_gather(parts->shard, parts->comm, mine, sizeof *mine);
+    CLEARED(memory_drop) int64_t *all = shard_gather(parts->shard, parts->comm, mine, sizeof *mine);
     if (all != NULL) {
         sort_int64(all, nodes);
         for (int64_t i = 0; i < nodes; i++)
             count += all[i] >= 0 && (i == 0 || all[i] != all[i - 1]);
     }
     comm_broadcast(parts->comm, &count, sizeof count, 0);
-    memory_free(all);
-    memory_free(mine);
     return count;
 }
 
@@ -246,8 +244,9 @@ static void run(ProgramRun *run) {
                   "program.start: label-propagation starts from ids or labels, found '%s'", start);
         return;
     }
-    Spread s;
+    CLEARED(spread_clear) Spread s;
     int64_t rounds, flipping = 0;
+    CLEARED(memory_drop)
     uint8_t *clamped = ALLOC(uint8_t, nodes_of(run->parts)->own, "clamped nodes");
     spread_init(&s, run, clamped);
     double since = clock_seconds();
@@ -256,8 +255,6 @@ static void run(ProgramRun *run) {
     run->bytes = rounds * topology_sent(&s.topology) * (int64_t)sizeof(int64_t);
     if (run->err->code == 0)
         report(&s, ending, rounds, flipping);
-    spread_clear(&s);
-    memory_free(clamped);
 }
 
 static int64_t row_bytes(const ProgramParts *parts) {

@@ -30,18 +30,17 @@ static void mark_classes(const ProgramParts *parts, float *start) {
 // Divides each column by its number of marks. Collective.
 static void share_out(const ProgramParts *parts, float *start, int64_t columns) {
     int64_t rows = nodes_of(parts)->own;
-    int64_t *count = ALLOC(int64_t, columns, "nodes of the start");
+    CLEARED(memory_drop) int64_t *count = ALLOC(int64_t, columns, "nodes of the start");
     for (int64_t i = 0; i < rows * columns; i++)
         count[i % columns] += start[i] != 0;
     comm_sum_int64(parts->comm, count, (int)columns);
     for (int64_t i = 0; i < rows * columns; i++)
         start[i] = start[i] != 0 ? (float)(1.0 / (double)count[i % columns]) : 0;
-    memory_free(count);
 }
 
 static bool fill_start(ProgramRun *run, Rows rows) {
     const ProgramParts *parts = run->parts;
-    float *start = ALLOC(float, rows.count *rows.columns, "start");
+    CLEARED(memory_drop) float *start = ALLOC(float, rows.count *rows.columns, "start");
     bool ok = true;
     if (starts_from_classes(parts))
         mark_classes(parts, start);
@@ -51,7 +50,6 @@ static bool fill_start(ProgramRun *run, Rows rows) {
         share_out(parts, start, rows.columns);
     parts->backend->upload_rows(rows, start);
     parts->backend->finish(NULL);
-    memory_free(start);
     return ok;
 }
 

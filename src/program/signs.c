@@ -17,8 +17,8 @@ static void take(Leader *best, Leader other) {
 void fix_signs(float *embedding, int64_t pairs, const ProgramParts *parts) {
     const RowSet *set = nodes_of(parts);
     const Comm *comm = parts->comm;
-    Leader *all = ALLOC(Leader, comm->size * pairs, "signs");
-    Leader *own = ALLOC(Leader, pairs, "signs");
+    CLEARED(memory_drop) Leader *all = ALLOC(Leader, comm->size * pairs, "signs");
+    CLEARED(memory_drop) Leader *own = ALLOC(Leader, pairs, "signs");
     for (int64_t i = 0; i < set->own; i++)
         for (int64_t j = 0; j < pairs; j++) {
             float x = embedding[i * pairs + j];
@@ -30,6 +30,4 @@ void fix_signs(float *embedding, int64_t pairs, const ProgramParts *parts) {
     for (int64_t i = 0; i < set->own * pairs; i++)
         if (own[i % pairs].negative && embedding[i] != 0)
             embedding[i] = -embedding[i];
-    memory_free(own);
-    memory_free(all);
 }

@@ -29,7 +29,7 @@ static void number_components(ZeroSpace *z, const ProgramRun *run) {
     const RowSet *set = nodes_of(run->parts);
     int64_t *own = ALLOC(int64_t, set->own, "components"), total;
     int64_t covered = own_components(run, own), count = sort_once(own, covered, false);
-    int64_t *all = program_gather(run->parts, own, count, &total);
+    CLEARED(memory_drop) int64_t *all = program_gather(run->parts, own, count, &total);
     z->shared = sort_once(all, total, true);
     z->numbers = z->shared + count; // those of both lists are empty in the second
     z->count = 0;
@@ -43,7 +43,6 @@ static void number_components(ZeroSpace *z, const ProgramRun *run) {
             at = z->shared + sort_find(own, count, id);
         z->number[i] = set->degree_in[i] > 0 ? (int32_t)at : -1;
     }
-    memory_free(all);
     memory_free(own);
 }
 

@@ -59,11 +59,8 @@ static JsonWriter text_of(const Json *value) {
 static bool is_same(const Json *a, const Json *b) {
     if (a == NULL || b == NULL)
         return a == b;
-    JsonWriter one = text_of(a), other = text_of(b);
-    bool same = strcmp(one.text, other.text) == 0;
-    json_writer_clear(&one);
-    json_writer_clear(&other);
-    return same;
+    CLEARED(json_writer_clear) JsonWriter one = text_of(a), other = text_of(b);
+    return strcmp(one.text, other.text) == 0;
 }
 
 bool record_same_value(const RunRecord *a, const RunRecord *b, const char *key) {
@@ -82,9 +79,8 @@ bool record_value(const RunRecord *record, const char *key, char out[RECORD_VALU
         snprintf(out, RECORD_VALUE, "%s", json_string(value));
         return true;
     }
-    JsonWriter writer = text_of(value);
+    CLEARED(json_writer_clear) JsonWriter writer = text_of(value);
     snprintf(out, RECORD_VALUE, "%s", writer.text);
-    json_writer_clear(&writer);
     return true;
 }
 

@@ -31,12 +31,10 @@ RecordedEpoch record_sum(const RecordedEpoch *epoch, int64_t count, double share
 double record_median_seconds(const RecordedEpoch *epoch, int64_t count) {
     if (count == 0)
         return NAN;
-    double *seconds = ALLOC(double, count, "seconds of epochs");
+    CLEARED(memory_drop) double *seconds = ALLOC(double, count, "seconds of epochs");
     for (int64_t e = 0; e < count; e++)
         seconds[e] = epoch[e].seconds;
-    double median = sort_median(seconds, count);
-    memory_free(seconds);
-    return median;
+    return sort_median(seconds, count);
 }
 
 const char *record_state_name(RecordState state) {

@@ -84,10 +84,8 @@ bool record_history(const char *run_dir, const Score *score, RecordedEpoch *epoc
     const char *path = PATH_IN(run_dir, "metrics.jsonl");
     *count = 0;
     int64_t size;
-    FILE *file = file_stream(path, &size, err);
+    CLEARED(stream_drop) FILE *file = file_stream(path, &size, err);
     if (file == NULL)
         return false;
-    bool ok = read_lines(file, path, score, epoch, most, count, err);
-    fclose(file);
-    return ok;
+    return read_lines(file, path, score, epoch, most, count, err);
 }

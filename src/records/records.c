@@ -43,12 +43,11 @@ double record_number(const RunRecord *record, const char *path) {
 
 static int64_t lines_of(const char *path) {
     int64_t bytes, lines = 0;
-    FILE *file = file_stream(path, &bytes, &(Error){0});
+    CLEARED(stream_drop) FILE *file = file_stream(path, &bytes, &(Error){0});
     if (file == NULL)
         return 0;
     for (int letter; (letter = getc_unlocked(file)) != EOF;)
         lines += letter == '\n';
-    fclose(file);
     return lines < EPOCHS_MOST ? lines : EPOCHS_MOST;
 }
 

@@ -63,7 +63,7 @@ bool replay_read_exchanges(Replay *replay, const Config *config, Error *err) {
         return true;
     if (!is_another(run, "quantization.exchanges", config, err))
         return false;
-    RecordedEpoch *epoch = ALLOC(RecordedEpoch, most, "replayed epochs");
+    CLEARED(memory_drop) RecordedEpoch *epoch = ALLOC(RecordedEpoch, most, "replayed epochs");
     replay->full_precision = ALLOC(ExchangeSet, most, "replayed exchanges");
     if (record_history(run, NULL, epoch, most, &read, err))
         for (int64_t i = 0; i < read; i++)
@@ -71,7 +71,6 @@ bool replay_read_exchanges(Replay *replay, const Config *config, Error *err) {
                 replay->epochs = epoch[i].epoch;
                 replay->full_precision[replay->epochs - 1] = epoch[i].fp32;
             }
-    memory_free(epoch);
     return err->code == 0;
 }
 

@@ -37,12 +37,10 @@ static void read_variant(const Comparison *c, ComparedVariant *variant, Error *e
 }
 
 static MeanDeviation score_of(const Comparison *c, const RunResult *result, int split) {
-    double *value = ALLOC(double, c->runs, "results of runs");
+    CLEARED(memory_drop) double *value = ALLOC(double, c->runs, "results of runs");
     for (int i = 0; i < c->runs; i++)
         value[i] = score_scale(c->score) * metrics_value(&result[i].last[split], c->score);
-    MeanDeviation of = mean_deviation(value, c->runs);
-    memory_free(value);
-    return of;
+    return mean_deviation(value, c->runs);
 }
 
 bool comparison_add(Comparison *c, const char *name, bool blocking, const RunResult *result,

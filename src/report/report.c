@@ -20,13 +20,13 @@ enum { WRITER_ROOM = 1 << 20 }; // bytes: lines of about a thousand epochs
 // False if the line is incomplete, or not written by fringe.
 static bool read_line(const char *line, size_t bytes, RecordedEpoch *times) {
     Error ignored = {0};
+    CLEARED(json_drop)
     Json *record = line[bytes - 1] == '\n' && bytes > 1
                        ? json_parse(line, bytes - 1, "metrics.jsonl", &ignored)
                        : NULL;
     bool ok = record != NULL && json_type(record) == JSON_OBJECT;
     if (ok)
         *times = record_epoch(record, NULL);
-    json_free(record);
     return ok;
 }
 
@@ -121,7 +121,7 @@ static void open_on_helper(void *context) {
 }
 
 static void say_run(const Report *report) {
-    JsonWriter event;
+    CLEARED(json_writer_clear) JsonWriter event;
     json_writer_begin(&event, false);
     json_put_string(&event, "event", "run");
     json_put_string(&event, "run", report->folder);
@@ -129,7 +129,6 @@ static void say_run(const Report *report) {
     json_put_int(&event, "resumed_at", report->resumed_at);
     json_end_object(&event);
     sink_event(report->sink, "%s\n", event.text);
-    json_writer_clear(&event);
 }
 
 Report *report_open(const Config *config, const Shard *shard, const Trainer *trainer,

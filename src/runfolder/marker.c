@@ -36,7 +36,7 @@ bool marker_read(Marker *marker, const char *folder, const Config *config) {
     struct stat status;
     const char *path = PATH_IN(folder, MARKER_NAME);
     bool is_file = lstat(path, &status) == 0 && S_ISREG(status.st_mode);
-    Json *document = is_file ? json_read(path, &(Error){0}) : NULL;
+    CLEARED(json_drop) Json *document = is_file ? json_read(path, &(Error){0}) : NULL;
     bool found = strcmp(json_get_text(document, "format"), format) == 0;
     if (marker != NULL)
         *marker = (Marker){0};
@@ -45,7 +45,6 @@ bool marker_read(Marker *marker, const char *folder, const Config *config) {
         marker->agrees = config != NULL && is_of(document, config);
         snprintf(marker->start, sizeof marker->start, "%s", json_get_text(document, "start"));
     }
-    json_free(document);
     return found;
 }
 

@@ -54,11 +54,9 @@ static bool has_ended(const char *folder, RunKind kind) {
     static const char *const last[] = {"run.json", "runs.json", "compare.json", "sweep.json",
                                        "stream.json"};
     const char *path = PATH_IN(folder, last[kind]);
-    Json *document = file_exists(path) ? json_read(path, &(Error){0}) : NULL;
-    bool ended = document != NULL &&
-                 (kind != RUN_SINGLE || json_get_of(document, "result", JSON_OBJECT) != NULL);
-    json_free(document);
-    return ended;
+    CLEARED(json_drop) Json *document = file_exists(path) ? json_read(path, &(Error){0}) : NULL;
+    return document != NULL &&
+           (kind != RUN_SINGLE || json_get_of(document, "result", JSON_OBJECT) != NULL);
 }
 
 typedef struct Numbered {

@@ -170,7 +170,7 @@ static int order_parts(const Balancing *b, int64_t *order) {
 static int64_t list_hyperedges(const Srp *srp, const int64_t *order, int parts, int64_t *size,
                                int32_t *slot) {
     int64_t count = 0;
-    bool *chosen = ALLOC(bool, srp->options.parts, "parts that are spread");
+    CLEARED(memory_drop) bool *chosen = ALLOC(bool, srp->options.parts, "parts that are spread");
     for (int i = 0; i < parts; i++)
         chosen[order[i]] = true;
     for (int64_t h = 0; h < srp->slots[SIDE_HYPEREDGE]; h++) {
@@ -183,7 +183,6 @@ static int64_t list_hyperedges(const Srp *srp, const int64_t *order, int parts, 
         slot[i] = (int32_t)(size[i] & INT32_MAX);
         size[i] = (slot[i] - size[i]) >> 32;
     }
-    memory_free(chosen);
     return count;
 }
 
@@ -191,23 +190,20 @@ static int64_t list_hyperedges(const Srp *srp, const int64_t *order, int parts, 
 static bool spread_anew(Balancing *b, const int64_t *order, int parts) {
     Srp *srp = b->srp;
     int64_t all = srp->live.side[SIDE_HYPEREDGE].count;
-    int64_t *size = ALLOC(int64_t, all, "hyperedges that are spread");
-    int32_t *slot = ALLOC(int32_t, all, "hyperedges that are spread");
-    int32_t *part = ALLOC(int32_t, all, "hyperedges that are spread");
+    CLEARED(memory_drop) int64_t *size = ALLOC(int64_t, all, "hyperedges that are spread");
+    CLEARED(memory_drop) int32_t *slot = ALLOC(int32_t, all, "hyperedges that are spread");
+    CLEARED(memory_drop) int32_t *part = ALLOC(int32_t, all, "hyperedges that are spread");
     int64_t count = list_hyperedges(srp, order, parts, size, slot);
     bool ok = bound_spread(size, count, parts, 0, part) <= b->most;
     for (int64_t i = 0; ok && i < count; i++)
         if (order[part[i]] != placed_at(srp, SIDE_HYPEREDGE, slot[i])->home)
             move_with_nodes(srp, slot[i], (int32_t)order[part[i]]);
-    memory_free(part);
-    memory_free(slot);
-    memory_free(size);
     return ok;
 }
 
 static void spread_until_kept(Balancing *b) {
     int parts = b->srp->options.parts;
-    int64_t *order = ALLOC(int64_t, parts, "parts by their load");
+    CLEARED(memory_drop) int64_t *order = ALLOC(int64_t, parts, "parts by their load");
     int above = order_parts(b, order), chosen = above;
     bool ok = above == 0;
     while (!ok) {
@@ -215,7 +211,6 @@ static void spread_until_kept(Balancing *b) {
         chosen = 2 * chosen < parts ? 2 * chosen : parts;
         ok = spread_anew(b, order, chosen);
     }
-    memory_free(order);
 }
 
 // ---- all of it

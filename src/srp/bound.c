@@ -24,7 +24,7 @@ static void sink(int32_t *heap, const int64_t *load, int parts) {
 }
 
 int64_t bound_spread(const int64_t *size, int64_t count, int parts, int64_t small, int32_t *part) {
-    int32_t *heap = ALLOC(int32_t, parts, "parts by their load");
+    CLEARED(memory_drop) int32_t *heap = ALLOC(int32_t, parts, "parts by their load");
     int64_t *load = ALLOC(int64_t, parts, "loads of parts"), most = 0;
     for (int32_t p = 0; p < parts; p++)
         heap[p] = p;
@@ -37,7 +37,6 @@ int64_t bound_spread(const int64_t *size, int64_t count, int parts, int64_t smal
         sink(heap, load, parts);
     }
     memory_free(load);
-    memory_free(heap);
     return most;
 }
 

@@ -147,14 +147,10 @@ static bool restore(Srp *srp, const Tensors *file, Error *err) {
 
 bool srp_read(Srp *srp, const char *folder, Error *err) {
     char path[PATH_BYTES];
-    Tensors file;
+    CLEARED(tensors_close) Tensors file = {0};
     path_join(path, sizeof path, folder, "hypergraph.safetensors");
     if (!live_read(&srp->live, path, err))
         return false;
     path_join(path, sizeof path, folder, "homes.safetensors");
-    if (!tensors_open(&file, path, err))
-        return false;
-    bool ok = restore(srp, &file, err);
-    tensors_close(&file);
-    return ok;
+    return tensors_open(&file, path, err) && restore(srp, &file, err);
 }

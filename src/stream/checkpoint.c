@@ -145,35 +145,30 @@ static void write_value(JsonWriter *out, const Json *value) {
 // Adds "KEY was A, is B" to a list for a sentence.
 static void add_difference(char *list, size_t size, const char *key, const Json *then,
                            const Json *now) {
-    JsonWriter old, new;
+    CLEARED(json_writer_clear) JsonWriter old, new;
     size_t used = strlen(list);
     write_value(&old, then);
     write_value(&new, now);
     if (strcmp(old.text, new.text) != 0)
         snprintf(list + used, size - used, "%s%s was %s, is %s", used > 0 ? "; " : "", key,
                  then != NULL ? old.text : "not known", new.text);
-    json_writer_clear(&old);
-    json_writer_clear(&new);
 }
 
 static Json *options_now(const Stream *stream) {
-    JsonWriter out;
+    CLEARED(json_writer_clear) JsonWriter out;
     json_writer_init(&out, false);
     put_options(&out, NULL, &stream->options);
-    Json *options = json_parse(out.text, strlen(out.text), "options", &(Error){0});
-    json_writer_clear(&out);
-    return options;
+    return json_parse(out.text, strlen(out.text), "options", &(Error){0});
 }
 
 static bool options_match(const Stream *stream, const Json *manifest, const char *folder,
                           Error *err) {
     char differ[1024] = "";
-    Json *now = options_now(stream);
+    CLEARED(json_drop) Json *now = options_now(stream);
     const Json *then = json_get_of(manifest, "options", JSON_OBJECT);
     for (const Json *option = json_first(now); option != NULL; option = json_next(option))
         add_difference(differ, sizeof differ, json_key(option),
                        then != NULL ? json_get(then, json_key(option)) : NULL, option);
-    json_free(now);
     return differ[0] == '\0' ||
            error_set(err, EXIT_CONFIG,
                      "%s was written with other options: %s; go on with the same ones, or start "

@@ -19,9 +19,8 @@ typedef struct Snapshot {
 static int64_t events_of_snapshot(const char *folder) {
     int64_t events = -1;
     const char *path = PATH_IN(folder, "stream.json");
-    Json *document = file_exists(path) ? json_read(path, &(Error){0}) : NULL;
+    CLEARED(json_drop) Json *document = file_exists(path) ? json_read(path, &(Error){0}) : NULL;
     json_get_int(document, "events", &events);
-    json_free(document);
     return events;
 }
 
@@ -52,13 +51,11 @@ static bool write_ids(const Snapshot *s, int side, const char *name, uint64_t *i
 
 static bool write_parts(const Snapshot *s, int side, Error *err) {
     int64_t count = srp_live(s->stream->srp)->side[side].count;
-    int32_t *part = ALLOC(int32_t, count, "parts of a snapshot");
+    CLEARED(memory_drop) int32_t *part = ALLOC(int32_t, count, "parts of a snapshot");
     for (int64_t i = 0; i < count; i++)
         part[i] = srp_home(s->stream->srp, side, s->order[side][i]);
-    bool ok = partition_write_part_file(s->writing, s->name, side, part, count,
-                                        s->stream->options.parts, err);
-    memory_free(part);
-    return ok;
+    return partition_write_part_file(s->writing, s->name, side, part, count,
+                                     s->stream->options.parts, err);
 }
 
 static bool write_facts(const Snapshot *s, Error *err) {
@@ -95,7 +92,7 @@ static void say_bound(const Snapshot *s) {
 }
 
 static bool write_dataset(const Snapshot *s, uint64_t *id, Error *err) {
-    Dataset dataset = {0};
+    CLEARED(dataset_clear) Dataset dataset = {0};
     const Stream *stream = s->stream;
     const int32_t *const order[LIVE_SIDES] = {s->order[SIDE_NODE], s->order[SIDE_HYPEREDGE]};
     const char *nodes = stream->request->nodes;
@@ -107,21 +104,19 @@ static bool write_dataset(const Snapshot *s, uint64_t *id, Error *err) {
     ok = ok && dataset_write(&dataset, s->writing, err);
     if (ok)
         say_warnings(s, &dataset);
-    dataset_clear(&dataset);
     return ok;
 }
 
 static bool write_all(Snapshot *s, Error *err) {
     const LiveHypergraph *live = srp_live(s->stream->srp);
     int64_t nodes = live->side[SIDE_NODE].count, hyperedges = live->side[SIDE_HYPEREDGE].count;
+    CLEARED(memory_drop)
     uint64_t *id = ALLOC(uint64_t, nodes > hyperedges ? nodes : hyperedges, "ids of a snapshot");
-    bool ok = file_remove(s->writing, err) && write_dataset(s, id, err) &&
-              write_ids(s, SIDE_NODE, "node_ids.npy", id, err) &&
-              write_ids(s, SIDE_HYPEREDGE, "hyperedge_ids.npy", id, err) &&
-              write_parts(s, SIDE_NODE, err) && write_parts(s, SIDE_HYPEREDGE, err) &&
-              write_facts(s, err);
-    memory_free(id);
-    return ok;
+    return file_remove(s->writing, err) && write_dataset(s, id, err) &&
+           write_ids(s, SIDE_NODE, "node_ids.npy", id, err) &&
+           write_ids(s, SIDE_HYPEREDGE, "hyperedge_ids.npy", id, err) &&
+           write_parts(s, SIDE_NODE, err) && write_parts(s, SIDE_HYPEREDGE, err) &&
+           write_facts(s, err);
 }
 
 static bool put_in_place(const Snapshot *s, Error *err) {

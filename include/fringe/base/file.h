@@ -16,6 +16,10 @@ int file_open(const char *path, int64_t *bytes, Error *err);
 bool file_is_denied(const char *path, Error *err);
 // The same as file_open as a stream; NULL on failure.
 FILE *file_stream(const char *path, int64_t *bytes, Error *err);
+static inline void stream_drop(FILE **stream) { // for CLEARED
+    if (*stream != NULL)
+        fclose(*stream);
+}
 // Reads a whole file into memory (0-terminated for text); refuses files above `limit` bytes. Free
 // it with memory_free.
 char *file_read(const char *path, size_t limit, size_t *bytes, Error *err);

@@ -3,7 +3,7 @@
 // src/base/json.c uses cJSON.
 #pragma once
 
-#include "fringe/base/error.h"
+#include "fringe/base/memory.h"
 #include <stdint.h>
 
 enum { JSON_BYTES = 64 << 20 }; // of the longest text that is read
@@ -24,6 +24,7 @@ typedef enum JsonType {
 Json *json_parse(const char *text, size_t bytes, const char *name, Error *err);
 Json *json_read(const char *path, Error *err); // file_read and json_parse
 void json_free(Json *document);
+CLEARED_POINTER(json_drop, Json, json_free)
 
 JsonType json_type(const Json *value);
 const char *json_type_name(JsonType type);

@@ -27,6 +27,14 @@ static inline void *memory_poisoned(void *block, size_t bytes) {
 // Frees memory; NULL is allowed.
 void memory_free(void *pointer);
 
+// CLEARED(dataset_clear) Dataset d = {0}; is cleared where its block ends, whichever way it is
+// left, the last declared first; so it is declared with a value that can be cleared.
+#define CLEARED(clear) __attribute__((cleanup(clear)))
+// Makes of what frees a pointer something for CLEARED.
+#define CLEARED_POINTER(clear, Type, free_it)                                                      \
+    static inline void clear(Type **pointer) { free_it(*pointer); }
+static inline void memory_drop(void *pointer) { memory_free(*(void **)pointer); } // of any type
+
 // count * size; aborts if the product overflows. For sizes computed inside the program.
 size_t memory_product(int64_t count, size_t size);
 
