@@ -170,10 +170,10 @@ expect "who diverges is told where" 80 \
     --set train.optimizer=sgd --set train.lr=1000 --set model.norm=none
 
 # --- compare
-expect "compare" 0 '^adaqp +[0-9.]+ \+- 0.00 +[0-9.]+ +[0-9.]+x' "$FRINGE" compare tiny.json \
+expect "compare" 0 '^adaqp +[0-9.]+ +[0-9.]+ +[0-9.]+x' "$FRINGE" compare tiny.json \
     $exact --modes=vanilla,adaqp,alone --set run.dir=variants
 for variant in vanilla adaqp alone-1-thread alone-all-cores; do
-    grep -qE "^$variant +[0-9.]+ \+-" out || fail "compare: $variant has no line"
+    grep -qE "^$variant +[0-9.]+ +[0-9.]+ " out || fail "compare: $variant has no line"
     grep -q "\"name\": \"$variant\"" variants/compare.json || fail "compare.json lacks $variant"
 done
 same_run "a variant is a plain run" whole variants/adaqp
@@ -181,9 +181,9 @@ same_run "a variant is a plain run" whole variants/adaqp
 expect "what one rank cannot hold is left out" 0 'alone-all-cores is left out: .*needs' "$FRINGE" \
     compare tiny.json $exact --modes=vanilla,alone --set run.dir=narrow \
     --set run.memory_limit=0.00055
-grep -qE "^vanilla +[0-9.]+ \+-" out || fail "and the others are told"
+grep -qE "^vanilla +[0-9.]+ +[0-9.]+ " out || fail "and the others are told"
 # and this for vanilla's messages, too little for adaqp's
-expect "a variant that fails costs no other variant" 71 '^vanilla +[0-9.]+ \+-' "$FRINGE" compare \
+expect "a variant that fails costs no other variant" 71 '^vanilla +[0-9.]+ +[0-9.]+ ' "$FRINGE" compare \
     tiny.json $exact --modes=vanilla,adaqp --set run.dir=cut --set run.memory_limit=0.00044
 grep -q '"name": "vanilla"' cut/compare.json || fail "compare.json keeps it"
 expect "a run is no config of another mode" 78 'whole/run.json: this is the config of a run with mode=' "$FRINGE" \
