@@ -83,9 +83,11 @@ void session_warn_of_idle_keys(const Session *s) {
 
 void warn_of_omp_threads(void) {
     const char *wanted = getenv("OMP_NUM_THREADS");
-    if (wanted != NULL && wanted[0] != 0)
-        terminal_warn("OMP_NUM_THREADS=%s has no effect here; use --set run.threads=%s",
-                      SHOWN(wanted), SHOWN(wanted));
+    if (wanted == NULL || wanted[0] == 0)
+        return;
+    bool number = wanted[strspn(wanted, "0123456789")] == 0;
+    terminal_warn("OMP_NUM_THREADS=%s has no effect here; use --set run.threads=%s", SHOWN(wanted),
+                  number ? SHOWN(wanted) : "N");
 }
 
 // Rank 0 has the log of a job of the user's own mpirun, whose descriptors do not reach the ranks;

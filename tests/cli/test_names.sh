@@ -46,4 +46,10 @@ expect "two files that do not fit" 65 \
     "dataset.safetensors: tensor 'edge_offset' is I64 \[601\]; expected I64 \[602\] \([^ ]*mine/dataset.json says 601 nodes" \
     "$FRINGE" train mine.json --set run.dir=no
 [ "$(grep -o 'dataset.safetensors' out | wc -l)" = 1 ] || fail "the file is named once: $(cat out)"
+# --- OpenMP's variable is told the key that is meant
+for threads in 1:1 many:N; do
+    OMP_NUM_THREADS=${threads%:*} expect "OMP_NUM_THREADS=${threads%:*}" 0 \
+        "OMP_NUM_THREADS=${threads%:*} has no effect here; use --set run.threads=${threads#*:}\$" \
+        "$FRINGE" train tiny.json --set train.epochs=1 --set run.dir=threads
+done
 finish
