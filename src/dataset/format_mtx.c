@@ -3,7 +3,7 @@
 // any with data.hyperedges, is the incidence of a hypergraph: its entries are pins, whose values
 // are not read, and hyperedges are its columns or its rows. Those without a pin are left out.
 //
-//   %%MatrixMarket matrix coordinate real|integer|pattern general|symmetric|skew-symmetric
+//   %%MatrixMarket matrix coordinate real|integer|pattern general|symmetric
 //   % comments
 //   rows columns entries
 //   i j [value]
@@ -16,7 +16,7 @@
 
 typedef struct Matrix {
     bool pattern;            // no values
-    bool symmetric, skew;    // only one of (i, j) and (j, i) is stored
+    bool symmetric;          // only one of (i, j) and (j, i) is stored
     bool incidence, by_rows; // hyperedges are rows
     int64_t rows, columns, entries;
     int64_t above; // entries above the diagonal of a symmetric matrix
@@ -45,13 +45,13 @@ static bool read_banner(Matrix *m, Scan *scan, Error *err) {
     if (!is_one_of(field, (const char *const[]){"real", "integer", "pattern", NULL}))
         return scan_error(scan, err, "its values are '%s'; a graph has real, integer or pattern",
                           field);
-    if (!is_one_of(symmetry, (const char *const[]){"general", "symmetric", "skew-symmetric", NULL}))
+    if (!is_one_of(symmetry, (const char *const[]){"general", "symmetric", NULL}))
         return scan_error(scan, err,
-                          "'%s' is not read; a graph is general, symmetric or skew-symmetric",
+                          "'%s' is not read; a graph is general or symmetric, and its weights are "
+                          "not negative (abs of the matrix, in scipy)",
                           symmetry);
     m->pattern = strcasecmp(field, "pattern") == 0;
-    m->skew = strcasecmp(symmetry, "skew-symmetric") == 0;
-    m->symmetric = m->skew || strcasecmp(symmetry, "symmetric") == 0;
+    m->symmetric = strcasecmp(symmetry, "symmetric") == 0;
     scan_next_line(scan);
     return true;
 }
@@ -115,7 +115,7 @@ static bool read_entry(Matrix *m, Pairs *pairs, Scan *scan, Error *err) {
     for (int back = 0; value != 0 && back <= (m->symmetric && end[0] != end[1]); back++) {
         pairs->source[pairs->count] = end[back] - 1;
         pairs->target[pairs->count] = end[1 - back] - 1;
-        pairs->weight[pairs->count++] = m->skew && back ? -value : value;
+        pairs->weight[pairs->count++] = value;
     }
     return true;
 }

@@ -250,7 +250,7 @@ def matrix_market(draw, folder, field, symmetry, kind, ending):
     with opened as file:
         scipy.io.mmwrite(file, matrix.astype(kind).tocoo(), "two lines\nof comment", field, None, symmetry)
     if symmetry == "skew-symmetric":
-        return path, {"refused": "weights must be finite and not negative"}
+        return path, {"refused": "'skew-symmetric' is not read; a graph is general or symmetric"}
     read = scipy.io.mmread(path).tocoo()
     keep = read.data != 0  # as in a matrix, no edge
     return path, {"edges": edges(read.row[keep], read.col[keep], read.data[keep])}
