@@ -92,8 +92,8 @@ static void add_group_rows(glp_prob *lp, const Model *m) {
 
 static void add_link_rows(glp_prob *lp, const Model *m) {
     const Problem *p = m->problem;
-    int *index = ALLOC(int, columns(m) + 1, "a row of the program");
-    double *value = ALLOC(double, columns(m) + 1, "a row of the program");
+    CLEARED(memory_drop) int *index = ALLOC(int, columns(m) + 1, "a row of the program");
+    CLEARED(memory_drop) double *value = ALLOC(double, columns(m) + 1, "a row of the program");
     for (int c = p->round_begin[m->round]; c < p->round_begin[m->round + 1]; c++) {
         const Link *link = &p->link[c];
         int count = 0, row = glp_add_rows(lp, 1);
@@ -111,8 +111,6 @@ static void add_link_rows(glp_prob *lp, const Model *m) {
         double room = m->shortest - link_seconds(p, link, m->smallest);
         glp_set_row_bnds(lp, row, GLP_UP, 0, m->weights.seconds * room);
     }
-    memory_free(value);
-    memory_free(index);
 }
 
 // The incumbent is a corner of the relaxation near the best one, so the simplex method starts

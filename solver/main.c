@@ -111,7 +111,7 @@ _Noreturn static void become_child(const Problem *problem, int round, const uint
 // Reads choices of `groups` bytes until the child ends or the time is over; the last complete one
 // is in `found`. False if there is none. *gone: the child has ended, or is about to.
 static bool listen_to(int in, double end, int64_t groups, uint8_t *found, bool *gone) {
-    uint8_t *next = ALLOC(uint8_t, groups, "a choice");
+    CLEARED(memory_drop) uint8_t *next = ALLOC(uint8_t, groups, "a choice");
     int64_t got = 0;
     bool any = false;
     *gone = false;
@@ -132,7 +132,6 @@ static bool listen_to(int in, double end, int64_t groups, uint8_t *found, bool *
             got = 0;
         }
     }
-    memory_free(next);
     return any;
 }
 
@@ -184,7 +183,7 @@ static bool search_round(const Problem *problem, int round, Solution *solution, 
 // Puts the widths found for a round into the solution if that makes it better.
 static void take_round(const Problem *problem, Solution *solution, int64_t begin, int64_t groups,
                        const uint8_t *found) {
-    uint8_t *choice = ALLOC(uint8_t, problem->groups, "a choice");
+    CLEARED(memory_drop) uint8_t *choice = ALLOC(uint8_t, problem->groups, "a choice");
     memcpy(choice, solution->choice, (size_t)problem->groups);
     for (int64_t g = 0; g < groups; g++)
         if (found[g] < problem->widths)
@@ -196,11 +195,10 @@ static void take_round(const Problem *problem, Solution *solution, int64_t begin
         snprintf(solution->by, sizeof solution->by, "glpk");
         remember(problem, solution);
     }
-    memory_free(choice);
 }
 
 static void improve(const Problem *problem, Solution *solution, double end, double gap) {
-    uint8_t *found = ALLOC(uint8_t, problem->groups, "a choice");
+    CLEARED(memory_drop) uint8_t *found = ALLOC(uint8_t, problem->groups, "a choice");
     for (int r = 0; r < problem->rounds; r++) {
         int first = problem->round_begin[r], last = problem->round_begin[r + 1];
         int64_t begin = first < last ? problem->link[first].begin : 0;
@@ -211,7 +209,6 @@ static void improve(const Problem *problem, Solution *solution, double end, doub
         if (groups > 0 && search_round(problem, r, solution, seconds, gap, groups, found))
             take_round(problem, solution, begin, groups, found);
     }
-    memory_free(found);
 }
 
 int main(int argc, char **argv) {

@@ -70,6 +70,7 @@ typedef struct EpochList {
     int count;
     int64_t *epoch; // [count] ascending; owned by the caller
 } EpochList;
+static inline void epoch_list_clear(EpochList *list) { memory_free(list->epoch); }
 bool runfolder_epochs(EpochList *list, const char *folder, const char *ending, Error *err);
 // Prints fringe's files in the folder and their purpose; false if the folder is not fringe's.
 bool runfolder_print(const Sink *out, const char *path);

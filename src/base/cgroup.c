@@ -9,7 +9,7 @@
 #include <string.h>
 
 size_t number_in(const char *path, const char *key) {
-    FILE *file = fopen(path, "re");
+    CLEARED(stream_drop) FILE *file = fopen(path, "re");
     if (file == NULL)
         return SIZE_MAX;
     size_t found = SIZE_MAX, length = strlen(key);
@@ -19,7 +19,6 @@ size_t number_in(const char *path, const char *key) {
         if (strncmp(line, key, length) == 0 && sscanf(line + length, "%llu", &value) == 1)
             found = (size_t)value;
     }
-    fclose(file);
     return found;
 }
 
@@ -55,7 +54,7 @@ static bool names(const char *list, const char *controller) {
 size_t cgroup_least(const char *controller, CgroupValue *second, CgroupValue *first) {
     char line[PATH_BYTES], root[64];
     size_t least = SIZE_MAX;
-    FILE *file = fopen("/proc/self/cgroup", "re");
+    CLEARED(stream_drop) FILE *file = fopen("/proc/self/cgroup", "re");
     snprintf(root, sizeof root, "/sys/fs/cgroup/%s", controller);
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
         line[strcspn(line, "\n")] = 0;
@@ -70,7 +69,5 @@ size_t cgroup_least(const char *controller, CgroupValue *second, CgroupValue *fi
             here = least_at(root, path, first);
         least = here < least ? here : least;
     }
-    if (file != NULL)
-        fclose(file);
     return least;
 }

@@ -103,6 +103,11 @@ int file_open(const char *path, int64_t *bytes, Error *err) {
     return -1;
 }
 
+void descriptor_drop(int *descriptor) {
+    if (*descriptor >= 0)
+        close(*descriptor);
+}
+
 FILE *file_stream(const char *path, int64_t *bytes, Error *err) {
     int descriptor = file_open(path, bytes, err);
     FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
@@ -115,10 +120,8 @@ FILE *file_stream(const char *path, int64_t *bytes, Error *err) {
 
 size_t file_head(const char *path, char *head, size_t size) {
     int64_t ignored;
-    int descriptor = file_open(path, &ignored, &(Error){0});
+    CLEARED(descriptor_drop) int descriptor = file_open(path, &ignored, &(Error){0});
     ssize_t got = descriptor < 0 ? 0 : read(descriptor, head, size - 1);
-    if (descriptor >= 0)
-        close(descriptor);
     got = got > 0 ? got : 0;
     head[got] = 0;
     return (size_t)got;
@@ -151,9 +154,8 @@ bool file_is_denied(const char *path, Error *err) {
 
 char *file_read(const char *path, size_t limit, size_t *bytes, Error *err) {
     int64_t size;
-    char *data = NULL;
-    bool whole = false;
-    int descriptor = file_open(path, &size, err);
+    char *data;
+    CLEARED(descriptor_drop) int descriptor = file_open(path, &size, err);
     *bytes = (size_t)size;
     if (descriptor < 0)
         return NULL;
@@ -162,12 +164,10 @@ char *file_read(const char *path, size_t limit, size_t *bytes, Error *err) {
                   *bytes, limit);
     else if ((data = memory_try(*bytes + 1, "file in memory", err)) == NULL)
         error_prefix(err, "%s", path);
-    else
-        whole = read_all(descriptor, data, *bytes, path, err);
-    close(descriptor);
-    if (whole)
+    else if (read_all(descriptor, data, *bytes, path, err))
         return data;
-    memory_free(data);
+    else
+        memory_free(data);
     *bytes = 0;
     return NULL;
 }
@@ -238,12 +238,11 @@ bool file_writer_close(FileWriter *writer, bool sync, Error *err) {
 }
 
 bool file_sync(const char *path, Error *err) {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    CLEARED(descriptor_drop) int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return cannot(err, EXIT_IO, "open", path);
     bool ok = fsync(descriptor) == 0 || cannot(err, EXIT_IO, "flush", path);
     step();
-    close(descriptor);
     return ok;
 }
 

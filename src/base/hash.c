@@ -28,13 +28,18 @@ void hash_add(Hash *hash, const void *data, size_t bytes) {
         XXH3_128bits_update(state_of(hash), data, bytes);
 }
 
-void hash_text(const Hash *hash, char text[33]) {
+void hash_end(Hash *hash, char text[33]) {
     XXH128_hash_t sum = XXH3_128bits_digest(state_of(hash));
     snprintf(text, 33, "%016llx%016llx", (unsigned long long)sum.high64,
              (unsigned long long)sum.low64);
+    XXH3_freeState(state_of(hash));
 }
 
-void hash_free(Hash *hash) { XXH3_freeState(state_of(hash)); }
+void hash_bytes_text(const void *data, size_t bytes, char text[33]) {
+    Hash *hash = hash_new();
+    hash_add(hash, data, bytes);
+    hash_end(hash, text);
+}
 
 uint64_t hash_bytes(const void *data, size_t bytes) {
     return bytes == 0 ? XXH3_64bits("", 0) : XXH3_64bits(data, bytes);
@@ -51,13 +56,11 @@ static bool add_file(Hash *hash, int descriptor, const char *path, Error *err) {
 
 bool hash_file(const char *path, char text[33], Error *err) {
     int64_t size;
-    int descriptor = file_open(path, &size, err);
+    CLEARED(descriptor_drop) int descriptor = file_open(path, &size, err);
     if (descriptor < 0)
         return false;
     Hash *hash = hash_new();
     bool ok = add_file(hash, descriptor, path, err);
-    hash_text(hash, text);
-    hash_free(hash);
-    close(descriptor);
+    hash_end(hash, text);
     return ok;
 }

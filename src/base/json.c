@@ -25,12 +25,10 @@ Json *json_parse(const char *text, size_t bytes, const char *name, Error *err) {
 
 Json *json_read(const char *path, Error *err) {
     size_t bytes;
-    char *text = file_read(path, JSON_BYTES, &bytes, err);
+    CLEARED(memory_drop) char *text = file_read(path, JSON_BYTES, &bytes, err);
     if (text == NULL)
         return NULL;
-    Json *document = json_parse(text, bytes, path, err);
-    memory_free(text);
-    return document;
+    return json_parse(text, bytes, path, err);
 }
 
 void json_free(Json *document) { cJSON_Delete((cJSON *)document); }

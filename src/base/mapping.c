@@ -82,15 +82,14 @@ bool file_has_bytes(const char *path, size_t bytes, size_t least, Error *err) {
 
 void *file_map(const char *path, size_t least, size_t *bytes, Error *err) {
     int64_t size;
-    int descriptor = file_open(path, &size, err);
+    CLEARED(descriptor_drop) int descriptor = file_open(path, &size, err);
+    void *mapping = MAP_FAILED;
     if (descriptor < 0)
         return NULL;
-    void *mapping = MAP_FAILED;
     *bytes = (size_t)size;
     if (file_has_bytes(path, *bytes, least, err) &&
         (mapping = mmap(NULL, *bytes, PROT_READ, MAP_SHARED, descriptor, 0)) == MAP_FAILED)
         error_set(err, EXIT_IO, "%s: cannot map: %s", path, strerror(errno));
-    close(descriptor);
     if (mapping == MAP_FAILED)
         return NULL;
     watch(mapping, *bytes, path);

@@ -206,7 +206,7 @@ static Json *parse_header(const Tensors *tensors, size_t *data_begin, Error *err
 
 static bool read_header(Tensors *tensors, Error *err) {
     size_t data_begin;
-    Json *header = parse_header(tensors, &data_begin, err);
+    CLEARED(json_drop) Json *header = parse_header(tensors, &data_begin, err);
     if (header == NULL)
         return false;
     tensors->tensor = ALLOC(Tensor, json_size(header), "list of tensors");
@@ -215,7 +215,6 @@ static bool read_header(Tensors *tensors, Error *err) {
         ok = strcmp(json_key(entry), metadata_key) == 0
                  ? check_metadata(tensors, entry, err)
                  : read_entry(tensors, entry, data_begin, err);
-    json_free(header);
     return ok && tiles_exactly(tensors, data_begin, err) && align(tensors, err);
 }
 
@@ -306,14 +305,13 @@ const Tensor *tensors_need(const Tensors *tensors, const char *name, TensorType 
 const char *tensors_metadata(const Tensors *tensors, const char *key, char *out, size_t size) {
     size_t data_begin;
     Error ignored = {0};
-    Json *header = parse_header(tensors, &data_begin, &ignored);
+    CLEARED(json_drop) Json *header = parse_header(tensors, &data_begin, &ignored);
     if (header == NULL)
         return NULL;
     const Json *metadata = json_get(header, metadata_key);
     const Json *value = metadata == NULL ? NULL : json_get(metadata, key);
     if (value != NULL)
         snprintf(out, size, "%s", json_string(value));
-    json_free(header);
     return value == NULL ? NULL : out;
 }
 

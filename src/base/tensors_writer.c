@@ -40,28 +40,24 @@ static void put_tensor(JsonWriter *json, const Tensor *tensor, int64_t *offset) 
 // Writes the first bytes of the file: length, JSON, spaces up to a multiple of 64.
 static bool put_header(TensorsWriter *writer, const JsonWriter *json, Error *err) {
     size_t all = (HEAD + json->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    char *header = ALLOC(char, all, "header of a safetensors file");
+    CLEARED(memory_drop) char *header = ALLOC(char, all, "header of a safetensors file");
     memset(header, ' ', all);
     for (int i = 0; i < HEAD; i++)
         header[i] = (char)((all - HEAD) >> (8 * i) & 0xff);
     memcpy(header + HEAD, json->text, json->bytes);
-    bool ok = file_writer_put(&writer->file, header, all, err);
-    memory_free(header);
-    return ok;
+    return file_writer_put(&writer->file, header, all, err);
 }
 
 // Writes the header into an open file.
 static bool begin(TensorsWriter *writer, const Tensor *tensor, int count,
                   const char *const *metadata, Error *err) {
-    JsonWriter json;
+    CLEARED(json_writer_clear) JsonWriter json = {0};
     json_writer_begin(&json, false);
     put_metadata(&json, metadata);
     for (int i = 0; i < count; i++)
         put_tensor(&json, &tensor[i], &writer->data_bytes);
     json_end_object(&json);
-    bool ok = put_header(writer, &json, err);
-    json_writer_clear(&json);
-    return ok;
+    return put_header(writer, &json, err);
 }
 
 bool tensors_writer_open(TensorsWriter *writer, const char *path, const Tensor *tensor, int count,

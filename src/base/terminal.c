@@ -1,6 +1,7 @@
 // The writer of the terminal. Each job is a piece of text, usually one line, written with one call.
 
 #include "fringe/base/terminal.h"
+#include "fringe/base/memory.h"
 #include "fringe/base/event_log.h"
 #include "fringe/base/writer.h"
 #include "internal.h"
@@ -73,22 +74,19 @@ static void put(FILE *stream, const char *text, size_t bytes) {
 }
 
 static void print(FILE *stream, const char *format, va_list arguments) {
-    char *text = NULL;
+    CLEARED(malloc_drop) char *text = NULL;
     int bytes = vasprintf(&text, format, arguments);
     CHECK(bytes >= 0, EXIT_BUG, "the line \"%s\" cannot be printed", format);
     put(stream, text, (size_t)bytes);
-    free(text);
 }
 
 // An event is one line, and a record of the screen.
 static void put_event(const char *format, va_list arguments) {
-    char *text = NULL, *record = NULL;
+    CLEARED(malloc_drop) char *text = NULL, *record = NULL;
     int bytes = vasprintf(&text, format, arguments);
     bytes = bytes < 0 ? bytes : asprintf(&record, "%c%c%s", SCREEN_RECORD, EVENT, text);
     CHECK(bytes >= 0, EXIT_BUG, "the event \"%s\" cannot be written", format);
     put(stderr, record, (size_t)bytes);
-    free(record);
-    free(text);
 }
 
 void terminal_set_level(TerminalLevel new) { level = new; }

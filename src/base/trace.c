@@ -4,6 +4,7 @@
 
 #include "fringe/base/trace.h"
 #include "fringe/base/clock.h"
+#include "fringe/base/file.h"
 #include "fringe/base/memory.h"
 
 #include <assert.h>
@@ -15,11 +16,9 @@ enum { ROUND_TRIPS = 32 };
 // True if this rank runs on the same kernel as rank 0. Collective.
 static bool same_clock(const Comm *comm) {
     char own[64] = "", first[64];
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    CLEARED(stream_drop) FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
     if (file != NULL && fgets(own, sizeof own, file) == NULL)
         own[0] = 0;
-    if (file != NULL)
-        fclose(file);
     memcpy(first, own, sizeof first);
     comm_broadcast(comm, first, sizeof first, 0);
     return own[0] != 0 && memcmp(own, first, sizeof own) == 0;
@@ -27,7 +26,8 @@ static bool same_clock(const Comm *comm) {
 
 // Rank 0's clock minus this rank's. Collective.
 static double offset_to_first(const Comm *comm) {
-    double best = 1e30, offset = 0, *all = ALLOC(double, comm->size, "clocks");
+    CLEARED(memory_drop) double *all = ALLOC(double, comm->size, "clocks");
+    double best = 1e30, offset = 0;
     for (int trip = 0; trip < ROUND_TRIPS; trip++) {
         double sent = clock_seconds();
         comm_all_gather(comm, &sent, all,
@@ -40,7 +40,6 @@ static double offset_to_first(const Comm *comm) {
             offset = all[0] - (sent + landed) / 2;
         }
     }
-    memory_free(all);
     return same_clock(comm) ? 0 : offset;
 }
 

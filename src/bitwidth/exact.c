@@ -16,10 +16,9 @@ static const double rounding = 1e-13; // rounding errors of sums near 1
 static double solve_rounds(const Problem *problem, Weights weights, uint8_t *choice) {
     double gap = 0;
     for (int r = 0; r < problem->rounds; r++) {
-        Round round;
+        CLEARED(round_clear) Round round = {0};
         round_init(&round, problem, r);
         gap += round_solve(&round, weights, choice);
-        round_clear(&round);
     }
     return gap;
 }

@@ -72,14 +72,13 @@ bool checkpoint_list(EpochList *list, const char *run_dir, Error *err) {
 // Removes all but the `keep` newest up to the epoch just written, and those of later epochs: these
 // are damaged, because the run resumed from an earlier one.
 static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err) {
-    EpochList list;
+    CLEARED(epoch_list_clear) EpochList list = {0};
     bool ok = checkpoint_list(&list, run_dir, err);
     int kept = 0;
     for (int i = list.count; i-- > 0 && ok;) {
         if (list.epoch[i] > epoch || kept++ >= keep)
             ok = remove_checkpoint(CHECKPOINT_PATH(run_dir, list.epoch[i]), err);
     }
-    memory_free(list.epoch);
     return ok;
 }
 

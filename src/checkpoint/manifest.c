@@ -45,10 +45,7 @@ bool checkpoint_seal(char *text, size_t bytes) {
         return false;
     memcpy(found, digits, DIGITS);
     memset(digits, '0', DIGITS);
-    Hash *sum = hash_new();
-    hash_add(sum, text, bytes);
-    hash_text(sum, hash);
-    hash_free(sum);
+    hash_bytes_text(text, bytes, hash);
     memcpy(digits, hash, DIGITS);
     return memcmp(found, hash, DIGITS) == 0;
 }
@@ -335,11 +332,9 @@ static bool check_file(const char *folder, const char *name, const char *said, E
 bool checkpoint_manifest_read(Manifest *m, const char *folder, Error *err) {
     size_t bytes;
     *m = (Manifest){0};
+    CLEARED(memory_drop)
     char *text = file_read(PATH_IN(folder, checkpoint_manifest), MANIFEST_BYTES, &bytes, err);
-    if (text == NULL)
-        return false;
-    bool ok = checkpoint_manifest_parse(m, text, bytes, folder, err);
-    memory_free(text);
+    bool ok = text != NULL && checkpoint_manifest_parse(m, text, bytes, folder, err);
     for (int i = 0; ok && i < m->files; i++)
         ok = check_file(folder, m->file[i], m->hash[i], err);
     // every checkpoint has weights

@@ -24,7 +24,7 @@ static bool cannot_tell(const char *folder, const Error *trouble, Error *err) {
 }
 
 static bool find_newest(Newest *newest, const char *run_dir, Error *err) {
-    EpochList list;
+    CLEARED(epoch_list_clear) EpochList list = {0};
     *newest = (Newest){0};
     bool ok = checkpoint_list(&list, run_dir, err);
     for (int i = list.count; i-- > 0 && ok && !newest->found;) {
@@ -38,7 +38,6 @@ static bool find_newest(Newest *newest, const char *run_dir, Error *err) {
             ok = cannot_tell(newest->folder, &trouble, err);
         }
     }
-    memory_free(list.epoch);
     return ok;
 }
 
@@ -145,7 +144,7 @@ bool checkpoint_restore(Training *t, const char *run_dir, bool *found, Warnings 
 }
 
 bool checkpoint_kernels(KernelChoice *choice, const char *run_dir) {
-    EpochList list;
+    CLEARED(epoch_list_clear) EpochList list = {0};
     bool found = false;
     *choice = (KernelChoice){0};
     if (!checkpoint_list(&list, run_dir, &(Error){0}))
@@ -158,7 +157,6 @@ bool checkpoint_kernels(KernelChoice *choice, const char *run_dir) {
             checkpoint_read_kernels(choice, document);
         json_free(document);
     }
-    memory_free(list.epoch);
     return found;
 }
 

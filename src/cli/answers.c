@@ -147,7 +147,7 @@ static bool add_all(Answers *a, const AnswerFiles *files, Error *err) {
 }
 
 bool answers_write(const char *path, const AnswerFiles *files, Error *err) {
-    Answers *a = ALLOC(Answers, 1, "arrays of answers");
+    CLEARED(memory_drop) Answers *a = ALLOC(Answers, 1, "arrays of answers");
     bool ok = add_all(a, files, err) && npz_write(path, a->array, a->count, err);
     for (int i = 0; i < a->count; i++)
         if (a->source[i].file >= 0)
@@ -158,6 +158,5 @@ bool answers_write(const char *path, const AnswerFiles *files, Error *err) {
             terminal_print("%s%s", i > 0 ? ", " : " ", a->array[i].key);
         terminal_print("\n");
     }
-    memory_free(a);
     return ok;
 }

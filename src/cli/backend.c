@@ -22,14 +22,13 @@ typedef struct Asking {
 
 static void find_kernels(void *context, Error *err) {
     Asking *asking = context;
-    RunRecord record;
+    CLEARED(record_clear) RunRecord record = {0};
     (void)err;
     if (checkpoint_kernels(&asking->was, asking->run_dir) ||
         !record_read(&record, asking->run_dir, &(Error){0}))
         return;
     const char *precision = record_text(&record, "backend.precision"); // it has no checkpoint yet
     snprintf(asking->was.precision, CONFIG_WORD, "%s", precision != NULL ? precision : "");
-    record_clear(&record);
 }
 
 // What the run's checkpoint was written on, or what the run began with. Collective.

@@ -124,7 +124,7 @@ static void print_pruned(const Pruning *p, const char *cache) {
 }
 
 static void prune(const CacheList *list, const char *cache, const Options *options, Error *err) {
-    JsonWriter w;
+    CLEARED(json_writer_clear) JsonWriter w = {0};
     Pruning p = {.older = PRUNED_DAYS * DAY, .writer = &w};
     if (options->older != NULL && !read_age(options->older, &p.older, err))
         return;
@@ -148,7 +148,6 @@ static void prune(const CacheList *list, const char *cache, const Options *optio
         terminal_print("%s\n", w.text);
     else
         print_pruned(&p, cache);
-    json_writer_clear(&w);
 }
 
 // ---- the command

@@ -95,17 +95,15 @@ static void add(void *context, Error *err) {
 
 static bool run_variant(Session *s, const Variant *variant, const Options *options,
                         Comparison *comparison) {
-    RunResult *result = ALLOC(RunResult, options->runs, "results of runs");
+    CLEARED(memory_drop) RunResult *result = ALLOC(RunResult, options->runs, "results of runs");
     bool ok = variant_config(s, variant, options, comparison->folder);
     if (ok && variant->single_rank)
         run_single_rank(s, options, result);
     else if (ok)
         train_runs(s, options, result);
     bool blocking = strcmp(s->config.comm.schedule, "blocking") == 0;
-    ok =
-        comm_on_root(&s->comm, add, &(Ended){comparison, variant->name, blocking, result}, &s->err);
-    memory_free(result);
-    return ok;
+    return comm_on_root(&s->comm, add, &(Ended){comparison, variant->name, blocking, result},
+                        &s->err);
 }
 
 // Skips a single-rank baseline that does not fit into the memory of one rank. Collective.
@@ -148,7 +146,7 @@ typedef struct Table {
 } Table;
 
 static bool write_table(const Comparison *comparison, bool print, Error *err) {
-    JsonWriter writer;
+    CLEARED(json_writer_clear) JsonWriter writer = {0};
     json_writer_init(&writer, true);
     comparison_put(&writer, comparison);
     const char *path = PATH_IN(comparison->folder, "compare.json");
@@ -156,7 +154,6 @@ static bool write_table(const Comparison *comparison, bool print, Error *err) {
               comparison_write_tables(comparison, err);
     if (print)
         terminal_print("%s\n", writer.text);
-    json_writer_clear(&writer);
     return ok;
 }
 

@@ -15,7 +15,7 @@ static bool show(const Options *options, Error *err) {
 
 // Reads the data as train does, and says the same of it.
 static bool check_data_whole(const Config *config, Error *err) {
-    Dataset dataset;
+    CLEARED(dataset_clear) Dataset dataset = {0};
     if (!dataset_load(&dataset, config, err))
         return false;
     say_lines("warning    ", dataset.warnings.text);
@@ -23,10 +23,8 @@ static bool check_data_whole(const Config *config, Error *err) {
     LabelKind labels = dataset.numeric      ? LABEL_NUMBERS
                        : dataset.multilabel ? LABEL_CLASSES
                                             : LABEL_CLASS;
-    bool ok = dataset_can_train(&dataset, err) &&
-              model_shape(&shape, config, dataset.features, dataset.classes, labels, err);
-    dataset_clear(&dataset);
-    return ok;
+    return dataset_can_train(&dataset, err) &&
+           model_shape(&shape, config, dataset.features, dataset.classes, labels, err);
 }
 
 static bool check(const Options *options, Error *err) {

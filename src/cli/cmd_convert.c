@@ -61,7 +61,7 @@ static bool write_dataset(const Dataset *dataset, const Conversion *conversion, 
 }
 
 static bool convert(const Config *config, const Conversion *conversion, Error *err) {
-    Dataset dataset = {0};
+    CLEARED(dataset_clear) Dataset dataset = {0};
     Warnings warnings = {0};
     progress_begin("read", "%s", SHOWN(path_name(config->data.path)));
     bool ok = fits(config, &dataset, err) && dataset_load(&dataset, config, err);
@@ -73,7 +73,6 @@ static bool convert(const Config *config, const Conversion *conversion, Error *e
     say_lines("warning    ", warnings.text);
     if (ok)
         print_made(&dataset, conversion->path);
-    dataset_clear(&dataset);
     return ok;
 }
 

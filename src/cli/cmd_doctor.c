@@ -272,7 +272,7 @@ static void visit_all(Visit *v) {
 }
 
 static void visit_as_json(Visit *v) {
-    JsonWriter writer;
+    CLEARED(json_writer_clear) JsonWriter writer = {0};
     json_writer_init(&writer, true);
     v->writer = &writer;
     json_begin_object(&writer, NULL);
@@ -282,7 +282,6 @@ static void visit_as_json(Visit *v) {
     json_put_bool(&writer, "can_train", v->worst != HEALTH_FAIL);
     json_end_object(&writer);
     fputs(writer.text, stdout);
-    json_writer_clear(&writer);
 }
 
 // Only wrong values of the config are errors; what is missing on disk is a finding.

@@ -38,12 +38,12 @@ static void measure(const Inference *inference, const float *parameters, Metrics
 }
 
 static void evaluate(Session *s, const Options *options) {
-    Inference inference;
+    CLEARED(inference_close) Inference inference = {0};
     Metrics metrics[4];
     if (!find_precision(s) ||
         !inference_open(&inference, &s->config, &s->shard, &s->comm, &(MemoryForecast){0}, &s->err))
         return;
-    float *parameters = load_weights(s, &inference.shape, options);
+    CLEARED(memory_drop) float *parameters = load_weights(s, &inference.shape, options);
     if (options->all_metrics)
         model_measure_all(inference.model);
     if (parameters != NULL) {
@@ -51,8 +51,6 @@ static void evaluate(Session *s, const Options *options) {
         if (s->comm.rank == 0)
             (options->json ? print_json : print_table)(metrics);
     }
-    memory_free(parameters);
-    inference_close(&inference);
 }
 
 ExitCode cmd_evaluate(const Options *options, Error *err) {

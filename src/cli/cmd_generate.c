@@ -30,7 +30,7 @@ void print_made(const Dataset *dataset, const char *folder) {
 }
 
 static bool generate(const Options *options, const char *folder, Error *err) {
-    Dataset dataset = {0};
+    CLEARED(dataset_clear) Dataset dataset = {0};
     const char *parent = FOLDER_OF(folder);
     bool ok = file_check_folder(parent, err) &&
               dataset_generate(&dataset, options->argument[0], options->seed, err);
@@ -39,7 +39,6 @@ static bool generate(const Options *options, const char *folder, Error *err) {
     progress_end("");
     if (ok)
         print_made(&dataset, folder);
-    dataset_clear(&dataset);
     return ok;
 }
 

@@ -92,13 +92,11 @@ static bool take_embedding(void *context, int64_t first, int64_t rows, const voi
 // Collective.
 static bool send_rows(Session *s, const Backend *backend, Rows rows, RowTaker *take,
                       void *context) {
-    float *own = ALLOC(float, rows.count *rows.columns, "rows to write");
+    CLEARED(memory_drop) float *own = ALLOC(float, rows.count *rows.columns, "rows to write");
     backend->download_rows(own, rows);
     backend->finish(NULL);
-    bool ok = shard_gather_blocks(&s->shard, &s->comm, own, (size_t)rows.columns * sizeof(float),
-                                  take, context, &s->err);
-    memory_free(own);
-    return ok;
+    return shard_gather_blocks(&s->shard, &s->comm, own, (size_t)rows.columns * sizeof(float), take,
+                               context, &s->err);
 }
 
 static void begin_output(void *context, Error *err) {
@@ -217,7 +215,7 @@ static int64_t width_of(const Session *s, int layer) {
 }
 
 static void predict(Session *s, const Options *options) {
-    Inference inference;
+    CLEARED(inference_close) Inference inference = {0};
     if (options->data != NULL && !new_data_take(s))
         return;
     if (!find_precision(s))
@@ -225,11 +223,9 @@ static void predict(Session *s, const Options *options) {
     MemoryForecast beside = plan_output(s, width_of(s, options->layer));
     if (!inference_open(&inference, &s->config, &s->shard, &s->comm, &beside, &s->err))
         return;
-    float *parameters = load_weights(s, &inference.shape, options);
+    CLEARED(memory_drop) float *parameters = load_weights(s, &inference.shape, options);
     if (parameters != NULL)
         write_all(s, &inference, parameters, options);
-    memory_free(parameters);
-    inference_close(&inference);
 }
 
 ExitCode cmd_predict(const Options *options, Error *err) {

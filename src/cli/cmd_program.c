@@ -136,7 +136,7 @@ static void run_program(Session *s, const Options *options) {
                           .comm = &s->comm,
                           .stopped = stop_asked,
                           .progress = progress};
-    ProgramResult result = {0};
+    CLEARED(program_result_clear) ProgramResult result = {0};
     MemoryForecast forecast = {0};
     snprintf(s->config.run.precision, sizeof s->config.run.precision, "fp32");
     parts.backend = backend_of(&s->config, &s->comm, &s->err);
@@ -155,7 +155,6 @@ static void run_program(Session *s, const Options *options) {
         say_lines("warning    ", result.warning);
     if (ok)
         write_all(s, options, &result);
-    program_result_clear(&result);
 }
 
 ExitCode cmd_program(const Options *options, Error *err) {

@@ -5,7 +5,7 @@
 #include "fringe/page.h"
 
 static bool write_page(const Options *options, const char *path, Error *err) {
-    RunRecords records = {0};
+    CLEARED(records_clear) RunRecords records = {0};
     bool ok = true;
     progress_begin("report", "reading runs");
     for (int i = 0; i < options->arguments && ok; i++)
@@ -14,7 +14,6 @@ static bool write_page(const Options *options, const char *path, Error *err) {
     progress_end("");
     if (ok)
         terminal_note("report     %d run%s\n", records.count, records.count == 1 ? "" : "s");
-    records_clear(&records);
     return ok;
 }
 

@@ -144,9 +144,7 @@ static bool is_file(const char *path, Error *err) {
         return false;
     if (!file_exists(path))
         return is_missing(path, "it", err);
-    int descriptor = file_open(path, &bytes, err);
-    if (descriptor >= 0)
-        close(descriptor);
+    CLEARED(descriptor_drop) int descriptor = file_open(path, &bytes, err);
     return descriptor >= 0;
 }
 
@@ -214,14 +212,13 @@ static void check_data(Early *early, int ranks) {
 // is reported later.
 static void check_start(Early *early, const Options *options) {
     const Config *c = early->config;
-    Replay replay = {0};
+    CLEARED(replay_clear) Replay replay = {0};
     if (!options->resume)
         check_file(early, "model.weights", c->model.weights);
     replay_read_widths(&replay, c, &early->found);
     join(early);
     replay_read_exchanges(&replay, c, &early->found);
     join(early);
-    replay_clear(&replay);
 }
 
 static void check_folder(Early *early, const char *key, const char *path) {
@@ -282,7 +279,7 @@ static void list_names(char *out, size_t size, const RunRecords *records, const 
 static bool tell_what_folder(const char *folder, Error *err) {
     char names[512];
     Error none = {0};
-    RunRecords records = {0};
+    CLEARED(records_clear) RunRecords records = {0};
     if (file_exists(PATH_IN(folder, "dataset.json")))
         return error_set(err, EXIT_NO_INPUT,
                          "%s is a dataset; give a config that names it: "
@@ -295,7 +292,6 @@ static bool tell_what_folder(const char *folder, Error *err) {
     list_names(names, sizeof names, &records, folder);
     error_set(err, EXIT_NO_INPUT, "%s holds %d run%s (%s); name one of them", folder, records.count,
               records.count == 1 ? "" : "s", names);
-    records_clear(&records);
     return false;
 }
 

@@ -18,12 +18,10 @@ static const double every = 1,
 static bool lives(long process) {
     char path[64], text[512] = "";
     snprintf(path, sizeof path, "/proc/%ld/stat", process);
-    FILE *file = fopen(path, "re");
+    CLEARED(stream_drop) FILE *file = fopen(path, "re");
     if (file == NULL)
         return false;
-    size_t bytes = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[bytes] = 0;
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
     const char *state = strrchr(text, ')'); // "12 (name) Z ..."; a name may contain anything
     return state != NULL && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
 }
@@ -40,11 +38,9 @@ static bool any_of_thread(int parent, const char *thread, bool (*is)(long proces
     long process;
     bool found = false;
     snprintf(path, sizeof path, "/proc/%d/task/%s/children", parent, thread);
-    FILE *file = fopen(path, "re");
+    CLEARED(stream_drop) FILE *file = fopen(path, "re");
     while (file != NULL && !found && fscanf(file, "%ld", &process) == 1)
         found = is(process);
-    if (file != NULL)
-        fclose(file);
     return found;
 }
 

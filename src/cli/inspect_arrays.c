@@ -17,7 +17,7 @@ typedef struct ValueRange {
 
 // Text arrays have no range.
 static bool read_range(const Npy *npy, ValueRange *range, Error *err) {
-    float *value = NULL;
+    CLEARED(memory_drop) float *value = NULL;
     *range = (ValueRange){.least = NAN, .most = NAN};
     if (npy->kind == NPY_TEXT)
         return true;
@@ -28,7 +28,6 @@ static bool read_range(const Npy *npy, ValueRange *range, Error *err) {
         range->least = fmin(range->least, value[i]); // fmin ignores NaN
         range->most = fmax(range->most, value[i]);
     }
-    memory_free(value);
     return true;
 }
 
@@ -81,7 +80,7 @@ static void put_npy(JsonWriter *w, const Npy *npy, const ValueRange *range) {
 }
 
 static bool show_array(const Inspection *at) {
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     ValueRange range;
     if (!npy_read(&npy, at->path, at->err))
         return false;
@@ -90,7 +89,6 @@ static bool show_array(const Inspection *at) {
         put_npy(at->json, &npy, &range);
     else if (ok)
         print_npy(&npy, &range);
-    npy_clear(&npy);
     return ok;
 }
 
@@ -102,13 +100,11 @@ static bool is_tensors(const char *path) { return inspect_ends(path, ".safetenso
 
 static bool is_shard(const char *path) {
     char hash[64];
-    Tensors map;
+    CLEARED(tensors_close) Tensors map = {0};
     if (!is_tensors(path) || !tensors_open(&map, path, &(Error){0}))
         return false;
-    bool found = tensors_metadata(&map, "partition_hash", hash, sizeof hash) != NULL &&
-                 tensors_metadata(&map, "part", hash, sizeof hash) != NULL;
-    tensors_close(&map);
-    return found;
+    return tensors_metadata(&map, "partition_hash", hash, sizeof hash) != NULL &&
+           tensors_metadata(&map, "part", hash, sizeof hash) != NULL;
 }
 
 static const char *fact(const Tensors *map, const char *key, char out[256]) {
@@ -148,7 +144,7 @@ static void put_shard(JsonWriter *w, const Tensors *map) {
 }
 
 static bool show_file(const Inspection *at, bool shard) {
-    Tensors map;
+    CLEARED(tensors_close) Tensors map = {0};
     if (!tensors_open(&map, at->path, at->err))
         return false;
     if (at->json == NULL) {
@@ -161,7 +157,6 @@ static bool show_file(const Inspection *at, bool shard) {
         json_put_int(at->json, "bytes", (int64_t)map.bytes);
         inspect_put_tensors(at->json, &map);
     }
-    tensors_close(&map);
     return true;
 }
 

@@ -78,7 +78,7 @@ void inspect_assignment(const Inspection *at, const Json *assignment) {
 }
 
 bool inspect_assignments(const char *run_dir, Error *err) {
-    EpochList list;
+    CLEARED(epoch_list_clear) EpochList list = {0};
     Inspection at = inspect_at(PATH_IN(run_dir, "assignments"), NULL, err);
     bool ok = runfolder_epochs(&list, at.path, ".json", err);
     for (int i = 0; i < list.count && ok; i++) {
@@ -86,6 +86,5 @@ bool inspect_assignments(const char *run_dir, Error *err) {
         ok = inspect_document(&at, runfolder_epoch_name(name, list.epoch[i], ".json"), NULL,
                               inspect_assignment);
     }
-    memory_free(list.epoch);
     return ok;
 }

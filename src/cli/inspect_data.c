@@ -16,14 +16,13 @@ static bool is_entry(const char *path) {
 static bool is_cache(const char *path) { return inspect_any(path, is_entry); }
 
 static bool show_cache(const Inspection *at) {
-    CacheList list;
+    CLEARED(cache_list_clear) CacheList list = {0};
     if (!cache_list(&list, at->path, at->err))
         return false;
     if (at->json != NULL)
         cache_put_list(at->json, &list, at->path);
     else
         cache_print_list(&list, at->path);
-    cache_list_clear(&list);
     return true;
 }
 
@@ -89,18 +88,15 @@ static bool count_part(PartFile *file, int64_t *size, const char *line, const ch
 
 static bool read_part_file(PartFile *file, const char *path, Error *err) {
     int64_t bytes;
-    char *line = NULL;
+    CLEARED(malloc_drop) char *line = NULL;
     size_t room = 0;
-    FILE *stream = file_stream(path, &bytes, err);
+    CLEARED(stream_drop) FILE *stream = file_stream(path, &bytes, err);
     *file = (PartFile){0};
     if (stream == NULL)
         return false;
-    int64_t *size = ALLOC(int64_t, PARTS_MOST, "sizes of parts");
+    CLEARED(memory_drop) int64_t *size = ALLOC(int64_t, PARTS_MOST, "sizes of parts");
     while (err->code == 0 && getline(&line, &room, stream) > 0)
         count_part(file, size, line, path, err);
-    free(line);
-    memory_free(size);
-    fclose(stream);
     return err->code == 0;
 }
 
@@ -148,10 +144,8 @@ static bool has_section(const Json *document) {
 static bool is_config(const char *path) {
     if (!inspect_ends(path, ".json"))
         return false;
-    Json *document = json_read(path, &(Error){0});
-    bool is = document == NULL || (json_type(document) == JSON_OBJECT && has_section(document));
-    json_free(document);
-    return is;
+    CLEARED(json_drop) Json *document = json_read(path, &(Error){0});
+    return document == NULL || (json_type(document) == JSON_OBJECT && has_section(document));
 }
 
 static bool load(Config *config, const char *path, Error *err) {

@@ -22,14 +22,13 @@ static bool find_checkpoint(char folder[PATH_BYTES], const Inspection *at) {
 }
 
 static bool put_file(JsonWriter *w, const char *folder, const char *name, Error *err) {
-    Tensors map;
+    CLEARED(tensors_close) Tensors map = {0};
     if (!tensors_open(&map, PATH_IN(folder, name), err))
         return false;
     json_begin_object(w, NULL);
     json_put_string(w, "name", name);
     inspect_put_tensors(w, &map);
     json_end_object(w);
-    tensors_close(&map);
     return true;
 }
 
@@ -47,13 +46,11 @@ static bool put_checkpoint(JsonWriter *w, const char *folder, Error *err) {
     char weights[PATH_BYTES];
     if (!checkpoint_weights_path(folder, false, weights, sizeof weights, err))
         return false;
-    Json *document = inspect_read(folder, "checkpoint.json", err);
+    CLEARED(json_drop) Json *document = inspect_read(folder, "checkpoint.json", err);
     if (document == NULL)
         return false;
     json_put_value(w, "checkpoint", document);
-    bool ok = put_files(w, folder, json_get_of(document, "files", JSON_ARRAY), err);
-    json_free(document);
-    return ok;
+    return put_files(w, folder, json_get_of(document, "files", JSON_ARRAY), err);
 }
 
 static bool show_checkpoint(const Inspection *at) {
@@ -112,7 +109,7 @@ static bool is_trace(const char *path) { return inspect_is_named(path, "trace.js
 static bool read_trace(TraceFacts *facts, const char *path, Error *err) {
     const char *folder = FOLDER_OF(path);
     *facts = (TraceFacts){.first = NAN, .last = NAN};
-    Json *document = inspect_read(folder, "trace.json", err);
+    CLEARED(json_drop) Json *document = inspect_read(folder, "trace.json", err);
     const Json *events = json_get_of(document, "traceEvents", JSON_ARRAY);
     if (document != NULL && events == NULL)
         error_set(err, EXIT_DATA, "%s: there is no list 'traceEvents' in it", path);
@@ -123,7 +120,6 @@ static bool read_trace(TraceFacts *facts, const char *path, Error *err) {
         facts->first = fmin(facts->first, epoch);
         facts->last = fmax(facts->last, epoch);
     }
-    json_free(document);
     return err->code == 0;
 }
 

@@ -167,14 +167,13 @@ static void put_facts(JsonWriter *w, const RunRecord *run) {
 }
 
 static bool show_record(const Inspection *at) {
-    RunRecord run = {0};
+    CLEARED(record_clear) RunRecord run = {0};
     if (!record_read(&run, at->folder, at->err))
         return false;
     if (at->json != NULL)
         put_facts(at->json, &run);
     else
         print_facts(&run);
-    record_clear(&run);
     return true;
 }
 
@@ -255,14 +254,13 @@ static void put_epochs(JsonWriter *w, const RecordedEpoch *epoch, int64_t count)
 static bool show_metrics(const Inspection *at) {
     int64_t count;
     const Score *score;
-    RecordedEpoch *epoch = read_metrics(at->path, &score, &count, at->err);
+    CLEARED(memory_drop) RecordedEpoch *epoch = read_metrics(at->path, &score, &count, at->err);
     if (epoch == NULL)
         return false;
     if (at->json != NULL)
         put_epochs(at->json, epoch, count);
     else
         print_epochs(epoch, count, score);
-    memory_free(epoch);
     return true;
 }
 

@@ -9,14 +9,13 @@
 // ---- the runs inside
 
 static bool show_table(const Inspection *at) {
-    RunRecords records = {0};
+    CLEARED(records_clear) RunRecords records = {0};
     if (!records_add(&records, at->folder, &terminal_sink, at->err))
         return false;
     if (at->json != NULL)
         runs_table_put(at->json, &records, at->folder);
     else
         runs_table_print(&records, at->folder);
-    records_clear(&records);
     return true;
 }
 
@@ -135,14 +134,13 @@ static bool is_table(const char *path) {
 
 static bool show_text(const Inspection *at) {
     size_t bytes;
-    char *text = file_read(at->path, 1 << 24, &bytes, at->err);
+    CLEARED(memory_drop) char *text = file_read(at->path, 1 << 24, &bytes, at->err);
     if (at->json != NULL)
         json_put_string(at->json, "text", text);
     for (char *line, *rest = at->json == NULL ? text : NULL;
          rest != NULL && (line = strsep(&rest, "\n")) != NULL;)
         if (rest != NULL || line[0] != 0)
             printf("%s\n", SHOWN(line));
-    memory_free(text);
     return at->err->code == 0;
 }
 

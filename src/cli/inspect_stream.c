@@ -104,7 +104,7 @@ const Inspected inspected_snapshot = {"snapshot", NULL, is_snapshot, show_snapsh
 // ---- the kind "stream-checkpoint"
 
 static bool is_whole(const char *folder, Error *err) {
-    Json *document = inspect_read(folder, "checkpoint.json", err);
+    CLEARED(json_drop) Json *document = inspect_read(folder, "checkpoint.json", err);
     const Json *files = json_get_of(document, "files", JSON_OBJECT);
     for (const Json *f = json_first(files); f != NULL && err->code == 0; f = json_next(f)) {
         char hash[33];
@@ -113,7 +113,6 @@ static bool is_whole(const char *folder, Error *err) {
             error_set(err, EXIT_DATA, "%s is damaged: its bytes have changed since it was written",
                       file);
     }
-    json_free(document);
     return err->code == 0;
 }
 

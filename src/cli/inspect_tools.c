@@ -37,12 +37,11 @@ Json *inspect_read(const char *folder, const char *name, Error *err) {
 
 bool inspect_document(const Inspection *at, const char *name, const char *key,
                       void (*print)(const Inspection *at, const Json *document)) {
-    Json *document = inspect_read(at->folder, name, at->err);
+    CLEARED(json_drop) Json *document = inspect_read(at->folder, name, at->err);
     if (document != NULL && at->json != NULL)
         json_put_value(at->json, key, document);
     else if (document != NULL)
         print(at, document);
-    json_free(document);
     return at->err->code == 0;
 }
 

@@ -10,16 +10,14 @@
 // A line for each name, made whole in memory as file_replace takes it.
 static bool write_lines(const NodeIds *names, const char *path, Error *err) {
     size_t bytes = (size_t)(names->offset[names->count] + names->count), used = 0;
-    char *text = memory_try(bytes, "names in a file", err);
+    CLEARED(memory_drop) char *text = memory_try(bytes, "names in a file", err);
     for (int64_t i = 0; text != NULL && i < names->count; i++) {
         size_t length = (size_t)(names->offset[i + 1] - names->offset[i]);
         memcpy(text + used, names->bytes + names->offset[i], length);
         used += length;
         text[used++] = '\n';
     }
-    bool ok = text != NULL && file_replace(path, text, used, err);
-    memory_free(text);
-    return ok;
+    return text != NULL && file_replace(path, text, used, err);
 }
 
 static bool write_ids(const NodeIds *ids, const char *folder, Error *err) {

@@ -78,7 +78,7 @@ typedef struct Trained {
 static void read_trained(void *context, Error *err) {
     Trained *trained = context;
     const char *path = PATH_IN(trained->folder, "run.json");
-    Json *run = json_read(path, err);
+    CLEARED(json_drop) Json *run = json_read(path, err);
     const Json *data = run != NULL ? json_get_of(run, "data", JSON_OBJECT) : NULL;
     const Json *several = data != NULL ? json_get_of(data, "multilabel", JSON_BOOL) : NULL;
     const Json *numeric = data != NULL ? json_get_of(data, "numeric", JSON_BOOL) : NULL;
@@ -87,7 +87,6 @@ static void read_trained(void *context, Error *err) {
     if (err->code == 0 && (data == NULL || !json_get_int(data, "features", &trained->features) ||
                            !json_get_int(data, "classes", &trained->classes)))
         error_set(err, EXIT_DATA, "%s: it does not say what data the run was trained on", path);
-    json_free(run);
 }
 
 bool new_data_take(Session *s) {

@@ -184,7 +184,7 @@ void plan_print_json(const Plan *p) {
 }
 
 bool plan_draw(Plan *p) {
-    PlanLine *line = ALLOC(PlanLine, p->modes, "picture of a plan");
+    CLEARED(memory_drop) PlanLine *line = ALLOC(PlanLine, p->modes, "picture of a plan");
     char name[DATASET_NAME] = "", title[DATASET_NAME + CONFIG_WORD + 16];
     dataset_name(p->config, name, &(Error){0});
     snprintf(title, sizeof title, "%s, %s: plan", name, p->config->model.layer);
@@ -196,7 +196,5 @@ bool plan_draw(Plan *p) {
                                            .seconds = plan_time_total(&p->estimate[m][i].time),
                                            .memory = (double)memory_of(&p->estimate[m][i])};
     }
-    bool ok = plan_svg(p->options->svg, title, line, p->modes, &p->err);
-    memory_free(line);
-    return ok;
+    return plan_svg(p->options->svg, title, line, p->modes, &p->err);
 }

@@ -17,12 +17,11 @@ static const char mark[] = "FRINGE_SPIN_CHOSEN";
 static double busy_threads(void) {
     double load = 0;
     int runnable = 1;
-    FILE *file = fopen("/proc/loadavg", "re"); // "0.52 0.58 0.59 2/467 12345"
+    CLEARED(stream_drop) FILE *file = fopen("/proc/loadavg", "re"); // "0.52 0.58 0.59 2/467 12345"
     if (file == NULL)
         return 0;
     if (fscanf(file, "%lf %*f %*f %d/", &load, &runnable) != 2)
         load = 0;
-    fclose(file);
     return load < runnable - 1 ? load : runnable - 1; // this process is one of them
 }
 

@@ -67,7 +67,7 @@ static bool prepare(Sweeping *w) {
 static bool train_point(Sweeping *w, int point) {
     Session *s = w->session;
     char name[POINT];
-    RunResult *result = ALLOC(RunResult, w->options->runs, "results of runs");
+    CLEARED(memory_drop) RunResult *result = ALLOC(RunResult, w->options->runs, "results of runs");
     bool ok = grid_name(name, &w->grid, point, &s->err) && point_config(w, point, name) &&
               (!changes_shard(&w->grid) || load_again(s));
     if (ok)
@@ -76,7 +76,6 @@ static bool train_point(Sweeping *w, int point) {
     s->sweep = (Sweep){name, point * w->options->runs, w->grid.points * w->options->runs};
     ok = ok && train_runs(s, w->options, result);
     s->sweep.point = NULL;
-    memory_free(result);
     return ok;
 }
 
@@ -91,8 +90,9 @@ typedef struct Asking {
 // All sections but run.*, whose seed is compared alone.
 static bool has_config(const RunRecord *record, const Config *config) {
     Error ignored = {0};
-    char *text = config_to_json(config), path[RECORD_KEY];
-    Json *now = json_parse(text, strlen(text), "config", &ignored);
+    CLEARED(memory_drop) char *text = config_to_json(config);
+    char path[RECORD_KEY];
+    CLEARED(json_drop) Json *now = json_parse(text, strlen(text), "config", &ignored);
     bool same = now != NULL && record_number(record, "config.run.seed") == (double)config->run.seed;
     for (const Json *at = same ? json_first(now) : NULL; at != NULL && same; at = json_next(at)) {
         if (json_type(at) != JSON_OBJECT || strcmp(json_key(at), "run") == 0)
@@ -102,8 +102,6 @@ static bool has_config(const RunRecord *record, const Config *config) {
             same = record_has_value(record, path, in);
         }
     }
-    json_free(now);
-    memory_free(text);
     return same;
 }
 
@@ -117,14 +115,13 @@ static void look(void *context, Error *err) {
     Asking *asking = context;
     Error ignored = {0};
     (void)err;
-    RunRecord record;
+    CLEARED(record_clear) RunRecord record = {0};
     if (!record_read(&record, asking->config->run.dir, &ignored))
         return;
     asking->done = record_member(&record, "result") != NULL &&
                    has_text(&record, "data.hash", asking->shard->dataset_hash) &&
                    has_text(&record, "parts.hash", asking->shard->partition_hash) &&
                    has_config(&record, asking->config);
-    record_clear(&record);
 }
 
 bool sweep_is_done(Session *s, const Config *config) {
@@ -150,7 +147,7 @@ static int read_ended(Ended *ended, const Sweeping *w, const char *name) {
     int count = 0;
     folder_of(point, sizeof point, w->base, name);
     for (int i = 0; i < w->options->runs; i++) {
-        RunRecord record;
+        CLEARED(record_clear) RunRecord record = {0};
         Ended *next = &ended[count];
         snprintf(number, sizeof number, "run-%d", i + 1);
         path_join(next->folder, sizeof next->folder, point, number);
@@ -159,15 +156,14 @@ static int read_ended(Ended *ended, const Sweeping *w, const char *name) {
         next->figures = record_figures(&record);
         next->seed = (int64_t)record_number(&record, "config.run.seed");
         count += record_member(&record, "result") != NULL;
-        record_clear(&record);
     }
     return count;
 }
 
 static ResultRow row_of(const char *name, const Ended *ended, int count) {
     ResultRow row = {.runs = count};
-    double *validation = ALLOC(double, count, "scores of runs");
-    double *test = ALLOC(double, count, "scores of runs");
+    CLEARED(memory_drop) double *validation = ALLOC(double, count, "scores of runs");
+    CLEARED(memory_drop) double *test = ALLOC(double, count, "scores of runs");
     snprintf(row.name, sizeof row.name, "%s", name);
     for (int i = 0; i < count; i++) {
         validation[i] = ended[i].figures.validation;
@@ -178,8 +174,6 @@ static ResultRow row_of(const char *name, const Ended *ended, int count) {
     }
     row.validation = mean_deviation(validation, count);
     row.test = mean_deviation(test, count);
-    memory_free(test);
-    memory_free(validation);
     return row;
 }
 
@@ -223,7 +217,7 @@ static void put_point(JsonWriter *out, const Sweeping *w, int point, const Resul
 
 // Adds the points that have finished runs; returns their number.
 static int read_points(ResultRow *row, const Sweeping *w, JsonWriter *out) {
-    Ended *ended = ALLOC(Ended, w->options->runs, "finished runs");
+    CLEARED(memory_drop) Ended *ended = ALLOC(Ended, w->options->runs, "finished runs");
     int rows = 0;
     json_begin_array(out, "points");
     for (int p = 0; p < w->grid.points; p++) {
@@ -236,15 +230,14 @@ static int read_points(ResultRow *row, const Sweeping *w, JsonWriter *out) {
         put_point(out, w, p, &row[rows++], ended);
     }
     json_end_array(out);
-    memory_free(ended);
     return rows;
 }
 
 static void report_table(void *context, Error *err) {
     const Sweeping *w = context;
     ResultTable table = {.what = "setting", .score = w->score, .when = "best"};
-    ResultRow *row = ALLOC(ResultRow, w->grid.points, "points of a sweep");
-    JsonWriter out;
+    CLEARED(memory_drop) ResultRow *row = ALLOC(ResultRow, w->grid.points, "points of a sweep");
+    CLEARED(json_writer_clear) JsonWriter out = {0};
     json_writer_begin(&out, true);
     json_put_string(&out, "metric", w->score->title);
     json_put_int(&out, "runs", w->options->runs);
@@ -258,12 +251,10 @@ static void report_table(void *context, Error *err) {
         result_table_print(&table);
     if (err->code == 0)
         report_folder(w->base, err);
-    json_writer_clear(&out);
-    memory_free(row);
 }
 
 bool sweep_train(Session *s, const Options *options) {
-    Sweeping *w = ALLOC(Sweeping, 1, "the values of a sweep");
+    CLEARED(memory_drop) Sweeping *w = ALLOC(Sweeping, 1, "the values of a sweep");
     *w = (Sweeping){.session = s, .options = options};
     snprintf(w->base, sizeof w->base, "%s", s->config.run.dir);
     s->compares = true;
@@ -273,6 +264,5 @@ bool sweep_train(Session *s, const Options *options) {
     ok = comm_agree(&s->comm, &s->err);
     if (ready && w->score != NULL)
         session_report(s, report_table, w);
-    memory_free(w);
     return ok && s->err.code == 0;
 }

@@ -36,12 +36,11 @@ static bool refuse(const char *path, const char *why, Error *err) {
 
 static bool is_ours(const char *path, Error *err) {
     struct stat status;
+    CLEARED(descriptor_drop)
     int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (descriptor < 0)
         return refuse(path, errno == EACCES ? "belongs to another user" : "is no folder", err);
-    bool seen = fstat(descriptor, &status) == 0;
-    close(descriptor);
-    if (!seen || status.st_uid != geteuid())
+    if (fstat(descriptor, &status) != 0 || status.st_uid != geteuid())
         return refuse(path, "belongs to another user", err);
     return (status.st_mode & 077) == 0 || refuse(path, "is open to other users", err);
 }

@@ -152,7 +152,7 @@ static bool read_double(double *out, const Key *key, const Json *value, Complain
 
 // A word, or the text of a list of numbers.
 static bool store_numbers(char *out, const Key *key, const Json *value, Complaints *complaints) {
-    JsonWriter text;
+    CLEARED(json_writer_clear) JsonWriter text = {0};
     double number;
     bool ok = true;
     if (json_type(value) != JSON_ARRAY)
@@ -167,7 +167,6 @@ static bool store_numbers(char *out, const Key *key, const Json *value, Complain
         ok = misfit(key, value, complaints);
     if (ok)
         memcpy(out, text.text, text.bytes + 1);
-    json_writer_clear(&text);
     return ok;
 }
 

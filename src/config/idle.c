@@ -223,7 +223,7 @@ static void put_presets(char *out, size_t size, const Family *presets, const Ter
 
 // A word as it is, a list as JSON.
 static void put_value(char *out, size_t size, const Config *config, const Key *key) {
-    JsonWriter writer;
+    CLEARED(json_writer_clear) JsonWriter writer = {0};
     if (key->kind != KEY_WORDS) {
         snprintf(out, size, "%s", (const char *)config + key->offset);
         return;
@@ -231,7 +231,6 @@ static void put_value(char *out, size_t size, const Config *config, const Key *k
     json_writer_init(&writer, false);
     config_put(&writer, NULL, config, key);
     snprintf(out, size, "%s", writer.text);
-    json_writer_clear(&writer);
 }
 
 static void explain(char *out, size_t size, const Key *key, const Term *term,

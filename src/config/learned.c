@@ -62,7 +62,7 @@ static int first_shown(const char *one, const char *other) {
 static void report_key(const Key *key, const Config *was, const Config *is,
                        void (*report)(void *context, const char *sentence), void *context) {
     char sentence[256];
-    JsonWriter old, new;
+    CLEARED(json_writer_clear) JsonWriter old = {0}, new = {0};
     json_writer_init(&old, false);
     json_writer_init(&new, false);
     config_put(&old, NULL, was, key);
@@ -74,8 +74,6 @@ static void report_key(const Key *key, const Config *was, const Config *is,
                  old.text + from, cut, new.text + from);
         report(context, sentence);
     }
-    json_writer_clear(&new);
-    json_writer_clear(&old);
 }
 
 // A key that the object lacks has its default.

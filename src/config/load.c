@@ -11,12 +11,11 @@
 
 static void store_text(void *values, const Key *key, const char *json, Complaints *complaints) {
     Error syntax = {0};
-    Json *value = json_parse(json, strlen(json), key->path, &syntax);
+    CLEARED(json_drop) Json *value = json_parse(json, strlen(json), key->path, &syntax);
     if (value == NULL)
         config_complain(complaints, "%s: %s", key->path, syntax.text);
     else
         config_store(values, key, value, complaints);
-    json_free(value);
 }
 
 void config_set_default(void *values, const Key *key) {
@@ -241,13 +240,11 @@ bool config_load(Config *config, const char *path, const char *const *settings, 
     const char *name = config_called(path);
     memset(config, 0, sizeof *config);
     Error read = {0};
-    Json *file = path != NULL ? open_file(config, path, &read) : NULL;
+    CLEARED(json_drop) Json *file = path != NULL ? open_file(config, path, &read) : NULL;
     if (read.code != 0) // invalid JSON is a bad config, not bad data
         return error_set(err, read.code == EXIT_DATA ? EXIT_CONFIG : (ExitCode)read.code, "%s",
                          read.text);
     const Json *layer = file != NULL ? config_inside(file) : NULL;
-    bool ok = load(config, layer, name, layer != file, settings, count, err) &&
-              (layer == file || check_presets_of_run(config, layer, name, err));
-    json_free(file);
-    return ok;
+    return load(config, layer, name, layer != file, settings, count, err) &&
+           (layer == file || check_presets_of_run(config, layer, name, err));
 }

@@ -49,12 +49,11 @@ void config_put_all(JsonWriter *writer, const char *name, const Config *config) 
 }
 
 char *config_to_json(const Config *config) {
-    JsonWriter writer;
+    CLEARED(json_writer_clear) JsonWriter writer = {0};
     json_writer_init(&writer, true);
     config_put_all(&writer, NULL, config);
     char *text = ALLOC(char, writer.bytes + 1, "config as JSON");
     memcpy(text, writer.text, writer.bytes);
-    json_writer_clear(&writer);
     return text;
 }
 
@@ -72,15 +71,13 @@ static void print_choices(const Sink *out, const Key *key) {
 // The value as JSON, to be cleared; true if it is not the default.
 static bool put_if_changed(JsonWriter *value, const Config *config, const Key *key) {
     static Config standard; // large for a stack
-    JsonWriter normal;
+    CLEARED(json_writer_clear) JsonWriter normal = {0};
     config_set_defaults(&standard);
     json_writer_init(value, false);
     json_writer_init(&normal, false);
     config_put(value, NULL, config, key);
     config_put(&normal, NULL, &standard, key);
-    bool changed = strcmp(value->text, normal.text) != 0;
-    json_writer_clear(&normal);
-    return changed;
+    return strcmp(value->text, normal.text) != 0;
 }
 
 // "train.epochs = 20 epochs", without the end of the line.
@@ -90,7 +87,7 @@ static void print_value(const Sink *out, const Key *key, const char *value) {
 }
 
 static void print_key(const Sink *out, const Config *config, const Key *key) {
-    JsonWriter value;
+    CLEARED(json_writer_clear) JsonWriter value = {0};
     bool changed = put_if_changed(&value, config, key);
     print_value(out, key, value.text);
     if (changed)
@@ -100,7 +97,6 @@ static void print_key(const Sink *out, const Config *config, const Key *key) {
     char where[CONFIG_CONDITION];
     if (config_condition(key, where))
         sink_print(out, "%26sUsed where %s.\n", "", where);
-    json_writer_clear(&value);
 }
 
 void config_print(const Sink *out, const Config *config) {
@@ -124,7 +120,7 @@ void config_print_changed(const Sink *out, const Config *config) {
     int changed = 0;
     for (int i = 0; i < config_key_count; i++) {
         const Key *key = &config_keys[i];
-        JsonWriter value;
+        CLEARED(json_writer_clear) JsonWriter value = {0};
         char origin[CONFIG_TEXT];
         if (put_if_changed(&value, config, key)) {
             print_value(out, key, value.text);
@@ -132,7 +128,6 @@ void config_print_changed(const Sink *out, const Config *config) {
             sink_print(out, " (default %s; %s)\n", key->standard, origin);
             changed++;
         }
-        json_writer_clear(&value);
     }
     sink_print(out, "\n%d of %d keys are not at their defaults\n", changed, config_key_count);
 }
@@ -259,7 +254,7 @@ static void close_schema(JsonWriter *writer) {
 void config_print_schema(const Sink *out) {
     Config standard;
     config_set_defaults(&standard);
-    JsonWriter writer;
+    CLEARED(json_writer_clear) JsonWriter writer = {0};
     json_writer_begin(&writer, true);
     json_put_string(&writer, "$schema", "https://json-schema.org/draft/2020-12/schema");
     json_put_string(&writer, "title", "fringe config");
@@ -274,7 +269,6 @@ void config_print_schema(const Sink *out) {
     json_end_object(&writer);
     json_end_object(&writer);
     sink_print(out, "%s", writer.text);
-    json_writer_clear(&writer);
 }
 
 // --- Markdown

@@ -109,11 +109,9 @@ static void fill_aliases(Draws *d) {
 #pragma omp parallel for schedule(dynamic)
     for (int64_t g = 0; g < d->groups; g++) {
         int64_t count = d->group[g].end - d->group[g].begin;
-        double *left = ALLOC(double, count, "weights of nodes");
-        int32_t *open = ALLOC(int32_t, count, "nodes of a block");
+        CLEARED(memory_drop) double *left = ALLOC(double, count, "weights of nodes");
+        CLEARED(memory_drop) int32_t *open = ALLOC(int32_t, count, "nodes of a block");
         fill_alias(d, &d->group[g], left, open);
-        memory_free(open);
-        memory_free(left);
     }
 }
 

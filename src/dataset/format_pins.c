@@ -122,7 +122,7 @@ static bool agree_on_weights(Dataset *dataset, const Links *list, const char *pa
 // data.nodes?
 static bool begins_with_names(const Links *l, const IdColumns *ids, int64_t nodes) {
     enum { MANY = 4 }; // in fewer lines it may happen
-    int32_t *count = ALLOC(int32_t, nodes, "times that a node is named");
+    CLEARED(memory_drop) int32_t *count = ALLOC(int32_t, nodes, "times that a node is named");
     bool each = l->hyperedges >= MANY, repeats = false;
     memset(count, 0, (size_t)nodes * sizeof *count);
     for (int c = 0; c < ids->columns; c++)
@@ -134,7 +134,6 @@ static bool begins_with_names(const Links *l, const IdColumns *ids, int64_t node
         each = each && (alone || !first);
         repeats = repeats || !(alone || first);
     }
-    memory_free(count);
     return each && repeats;
 }
 

@@ -151,13 +151,12 @@ static int64_t draw_pins(const Hyper *h, int64_t hyperedge, int64_t arity, int32
 static void draw_all(const Hyper *h, Csr *out, int64_t *size) {
 #pragma omp parallel
     {
-        int32_t *seen = ALLOC(int32_t, h->nodes, "nodes of a hyperedge");
+        CLEARED(memory_drop) int32_t *seen = ALLOC(int32_t, h->nodes, "nodes of a hyperedge");
 #pragma omp for schedule(dynamic, 256)
         for (int64_t k = 0; k < h->hyperedges; k++) {
             int64_t begin = out->offset[k];
             size[k] = draw_pins(h, k, out->offset[k + 1] - begin, out->column + begin, seen);
         }
-        memory_free(seen);
     }
 }
 

@@ -60,8 +60,7 @@ void dataset_hash(const Dataset *d, char text[33]) {
         add_hypergraph(hash, d);
     add_names(hash, "id", &d->ids);
     add_names(hash, "class", &d->names);
-    hash_text(hash, text);
-    hash_free(hash);
+    hash_end(hash, text);
 }
 
 static void add_text(Hash *hash, const char *what, const char *value) {
@@ -173,7 +172,6 @@ static bool add_source(Hash *hash, const Config *config, Error *err) {
 bool dataset_source_hash(const Config *config, char text[33], Error *err) {
     Hash *hash = hash_new();
     bool ok = add_source(hash, config, err);
-    hash_text(hash, text);
-    hash_free(hash);
+    hash_end(hash, text);
     return ok;
 }

@@ -45,14 +45,12 @@ static bool is_matrix(const Npz *npz) {
 static bool read_features(Dataset *dataset, Npz *npz, const NpzLayout *layout, bool matrix,
                           const Config *config, Error *err) {
     if (matrix || has_attr(npz)) {
-        FileCsr csr;
+        CLEARED(file_csr_clear) FileCsr csr = {0};
         if (!(matrix ? file_matrix_read(&csr, npz, err)
                      : file_csr_read(&csr, npz, "attr_", false, err)))
             return false;
-        bool ok = take_sparse(
-            dataset, &csr, matrix ? "features ('shape')" : "features ('attr_shape')", config, err);
-        file_csr_clear(&csr);
-        return ok;
+        return take_sparse(dataset, &csr, matrix ? "features ('shape')" : "features ('attr_shape')",
+                           config, err);
     }
     CLEARED(npy_clear) Npy npy = {0};
     if (layout->features == NULL || !npz_has(npz, layout->features))

@@ -64,7 +64,7 @@ void csr_sort_columns(Csr *csr, int64_t columns) {
     }
 #pragma omp parallel
     {
-        int32_t *scratch = ALLOC(int32_t, longest, "columns of a row");
+        CLEARED(memory_drop) int32_t *scratch = ALLOC(int32_t, longest, "columns of a row");
 #pragma omp for schedule(dynamic, 256)
         for (int64_t i = 0; i < csr->rows; i++) {
             int32_t *row = csr->column + csr->offset[i];
@@ -72,6 +72,5 @@ void csr_sort_columns(Csr *csr, int64_t columns) {
             if (!row_ascends(row, count))
                 sort_row(row, count, bits, scratch);
         }
-        memory_free(scratch);
     }
 }

@@ -107,7 +107,7 @@ static int64_t put_blocks(TextFile *text, Press *press, int64_t begin, Error *er
 }
 
 bool text_put(TextFile *text, const TextPieces *pieces, Error *err) {
-    Press press;
+    CLEARED(press_close) Press press = {0};
     assert(pieces->most > 0 && pieces->most <= BLOCK);
     int64_t before = text->done, at = 0;
     bool ok = press_open(&press, pieces, text->packed, err);
@@ -119,7 +119,6 @@ bool text_put(TextFile *text, const TextPieces *pieces, Error *err) {
         if (text->total > 0)
             progress_update("%.0f %%", 100 * (double)text->done / (double)text->total);
     } while (err->code == 0 && at < pieces->count);
-    press_close(&press);
     return err->code == 0;
 }
 

@@ -224,7 +224,7 @@ static void block_gather(Block *block, const Dataset *d) {
 
 static bool put_hyperedges(const Dataset *d, TextFile *text, const int64_t *size, Error *err) {
     for (int64_t first = 0; first < d->hyperedges && err->code == 0;) {
-        Block block = {.first = first};
+        CLEARED(block_close) Block block = {.first = first};
         if (block_open(&block, size, d->hyperedges, err)) {
             block_gather(&block, d);
             const float *weight = d->hyperedge_weight;
@@ -233,7 +233,6 @@ static bool put_hyperedges(const Dataset *d, TextFile *text, const int64_t *size
             put_all_lines(text, &lines, err);
         }
         first = block.end;
-        block_close(&block);
     }
     return err->code == 0;
 }

@@ -74,7 +74,7 @@ static void put_side(Output *out, const LiveHypergraph *live, int side) {
 
 bool live_write(const LiveHypergraph *live, const char *path, Error *err) {
     Tensor tensor[LIVE_TENSORS];
-    Output *out = ALLOC(Output, 1, "state of the stream");
+    CLEARED(memory_drop) Output *out = ALLOC(Output, 1, "state of the stream");
     const LiveSide *hyperedges = &live->side[SIDE_HYPEREDGE];
     int64_t numbers[LIVE_NUMBERS] = {live->largest, live->repeated, live->skipped};
     describe(live, tensor);
@@ -92,7 +92,6 @@ bool live_write(const LiveHypergraph *live, const char *path, Error *err) {
     bool ok = out->ok;
     if (opened)
         ok = tensors_writer_close(&out->writer, true, err) && ok;
-    memory_free(out);
     return ok;
 }
 
@@ -196,10 +195,8 @@ static bool restore(LiveHypergraph *live, const Tensors *file, Error *err) {
 }
 
 bool live_read(LiveHypergraph *live, const char *path, Error *err) {
-    Tensors file;
+    CLEARED(tensors_close) Tensors file = {0};
     if (!tensors_open(&file, path, err))
         return false;
-    bool ok = restore(live, &file, err);
-    tensors_close(&file);
-    return ok;
+    return restore(live, &file, err);
 }

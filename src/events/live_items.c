@@ -135,7 +135,7 @@ static int by_id(const void *one, const void *other) {
 
 int32_t *live_order(const LiveHypergraph *live, int side) {
     const LiveSide *s = &live->side[side];
-    Ordered *ordered = ALLOC(Ordered, s->count, "order of ids");
+    CLEARED(memory_drop) Ordered *ordered = ALLOC(Ordered, s->count, "order of ids");
     int64_t count = 0;
     for (int64_t slot = 0; slot < s->slots; slot++)
         if (s->item[slot].count >= 0)
@@ -145,7 +145,6 @@ int32_t *live_order(const LiveHypergraph *live, int side) {
     int32_t *order = ALLOC(int32_t, count, "order of ids");
     for (int64_t i = 0; i < count; i++)
         order[i] = ordered[i].slot;
-    memory_free(ordered);
     return order;
 }
 

@@ -44,7 +44,7 @@ static bool walk_rows(Channel *channel, StateWalk *walk, Error *err) {
         (walk->restores && !takes_rows(channel, kept, err)))
         return false;
     int64_t count = kept != 0 ? halo_floats(channel) : 0;
-    float *rows = ALLOC(float, count, "rows of a checkpoint");
+    CLEARED(memory_drop) float *rows = ALLOC(float, count, "rows of a checkpoint");
     if (kept != 0 && !walk->restores)
         b->download_rows(rows, channel_rows(channel));
     b->finish(NULL);
@@ -57,7 +57,6 @@ static bool walk_rows(Channel *channel, StateWalk *walk, Error *err) {
         b->upload_rows(channel_rows(channel), rows);
         b->finish(NULL);
     }
-    memory_free(rows);
     return ok;
 }
 

@@ -44,10 +44,9 @@ int64_t gradsync_bytes_most_of(const GradForm *form, int size) {
     if (form->options.codec == NULL)
         return full_bytes(form->count, size);
     GradSync sync = sync_of(&comm, NULL, form);
-    int32_t *length = ALLOC(int32_t, sync.cut.units, "gradients");
+    CLEARED(memory_drop) int32_t *length = ALLOC(int32_t, sync.cut.units, "gradients");
     bucket_lengths(length, &sync.cut);
     int64_t bytes = coded_bytes(form, &sync, length);
-    memory_free(length);
     memory_free(sync.chunk);
     memory_free(sync.cut.bucket);
     return bytes;

@@ -85,23 +85,19 @@ static Quotient quotient(Diagonal diagonal, const RowSet *set, int64_t i) {
 // Negative weights may make a divisor 0 or negative; that is an error of the dataset.
 static bool diagonal_fill(float **out, Diagonal diagonal, const RowSet *set, const char *name,
                           Error *err) {
-    *out = NULL;
     if (diagonal == ONE)
         return true;
-    float *value = ALLOC(float, set->own, "diagonal of a Block");
+    *out = ALLOC(float, set->own, "diagonal of a Block");
     for (int64_t i = 0; i < set->own; i++) {
         Quotient q = quotient(diagonal, set, i);
-        if (!(q.bottom > 0)) {
-            memory_free(value);
+        if (!(q.bottom > 0))
             return error_set(err, EXIT_DATA,
                              "%s: the edge weights at node %lld sum to %g, so its row cannot be "
                              "normalised; weights must be positive (or use data.transforms "
                              "'binary')",
                              name, (long long)set->gid[i], set->degree_in[i]);
-        }
-        value[i] = (float)(q.top / (q.root ? sqrt(q.bottom) : q.bottom));
+        (*out)[i] = (float)(q.top / (q.root ? sqrt(q.bottom) : q.bottom));
     }
-    *out = value;
     return true;
 }
 

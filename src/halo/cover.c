@@ -206,7 +206,7 @@ static void match_maximum(Matching *m) {
 int64_t cover_minimum(const Csr *boundary, int64_t sources, uint8_t *target, uint8_t *source) {
     assert(boundary->rows >= 0 && boundary->rows <= INT32_MAX);
     assert(sources >= 0 && sources <= INT32_MAX);
-    Matching m;
+    CLEARED(matching_clear) Matching m = {0};
     matching_init(&m, boundary, sources);
     match_maximum(&m);
     int64_t size = 0; // step 3
@@ -219,6 +219,5 @@ int64_t cover_minimum(const Csr *boundary, int64_t sources, uint8_t *target, uin
         target[t] = partner != NONE && m.level[partner] != NONE;
         size += target[t];
     }
-    matching_clear(&m);
     return size;
 }

@@ -192,14 +192,12 @@ static void fill_halo(Pattern *pattern, const Boundary *b, const int32_t *column
 
 static void build_halo(Pattern *pattern, const Boundary *b, const ShardRelation *edges,
                        const int64_t *own_gid) {
-    int32_t *column = ALLOC(int32_t, edges->remote, "halo columns");
-    int64_t *entries = ALLOC(int64_t, pattern->rows, "halo columns");
+    CLEARED(memory_drop) int32_t *column = ALLOC(int32_t, edges->remote, "halo columns");
+    CLEARED(memory_drop) int64_t *entries = ALLOC(int64_t, pattern->rows, "halo columns");
     number_columns(pattern, b, edges, own_gid, column);
     count_entries(b, entries);
     list_halo_rows(pattern, entries, edges->weight != NULL);
     fill_halo(pattern, b, column, entries);
-    memory_free(entries);
-    memory_free(column);
 }
 
 // Finds the ascending ranges of rows without halo columns (invariant 2). If there are more than
@@ -236,7 +234,7 @@ void pattern_make_reader_part(void *context) {
     Pattern *pattern = m->pattern;
     const ShardRelation *edges = &m->shard->relation[pattern->kind.relation];
     int64_t own = m->shard->set[edges->from].own;
-    Boundary boundary;
+    CLEARED(boundary_clear) Boundary boundary = {0};
     boundary_init(&boundary, edges, own, pattern->rows, m->limit, pattern->plan.rank,
                   pattern->plan.size);
     boundary_cover(&boundary, edges, pattern->kind.cover);
@@ -244,7 +242,6 @@ void pattern_make_reader_part(void *context) {
     build_halo(pattern, &boundary, edges, m->shard->set[edges->to].gid);
     find_central(pattern);
     requests_write(&m->sent, pattern, &boundary, m->shard);
-    boundary_clear(&boundary);
 }
 
 // Step 4.
@@ -277,14 +274,13 @@ Pattern *pattern_begin(const Shard *shard, const PatternKind *kind, const Comm *
 Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern *share_with,
                      const Comm *comm) {
     Pattern *pattern = pattern_begin(shard, kind, comm);
-    int64_t *limit = ALLOC(int64_t, comm->size, "sources of all ranks");
+    CLEARED(memory_drop) int64_t *limit = ALLOC(int64_t, comm->size, "sources of all ranks");
     comm_all_gather(comm, &pattern->plan.sources, limit, sizeof *limit);
     Making making = {.pattern = pattern, .shard = shard, .share_with = share_with, .limit = limit};
     comm_on_helper(comm, pattern_make_reader_part, &making);
     requests_exchange(&making.received, &making.sent, comm);
     requests_clear(&making.sent);
     comm_on_helper(comm, build_sender_part, &making);
-    memory_free(limit);
     CHECK(pattern_is_valid(pattern, true), EXIT_INTEGRITY,
           "the shards of the ranks do not fit each other; remove the folder data.cache");
     return pattern;

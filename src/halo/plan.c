@@ -14,7 +14,7 @@ static BoundaryEdges count_boundary(const Shard *shard, const ShardRelation *edg
     BoundaryEdges boundary = {0};
     if (edges->remote == 0)
         return boundary;
-    int64_t *count = ALLOC(int64_t, edges->remote, "edges of remote rows");
+    CLEARED(memory_drop) int64_t *count = ALLOC(int64_t, edges->remote, "edges of remote rows");
     for (int64_t e = 0; e < edges->offset[rows]; e++)
         if (edges->column[e] >= own)
             count[edges->column[e] - own]++;
@@ -27,7 +27,6 @@ static BoundaryEdges count_boundary(const Shard *shard, const ShardRelation *edg
         boundary.sources =
             (size_t)(end - begin) > boundary.sources ? (size_t)(end - begin) : boundary.sources;
     }
-    memory_free(count);
     return boundary;
 }
 

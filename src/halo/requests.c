@@ -115,8 +115,8 @@ RequestLengths requests_lengths(const Requests *requests, int r) {
 
 void requests_exchange(Requests *received, const Requests *sent, const Comm *comm) {
     int size = comm->size;
-    int64_t *from = ALLOC(int64_t, size + 1, "requests to owners");
-    int64_t *to = ALLOC(int64_t, size + 1, "requests to owners");
+    CLEARED(memory_drop) int64_t *from = ALLOC(int64_t, size + 1, "requests to owners");
+    CLEARED(memory_drop) int64_t *to = ALLOC(int64_t, size + 1, "requests to owners");
     for (int r = 0; r < size; r++)
         from[r] = sent->begin[r + 1] - sent->begin[r];
     comm_all_to_all(comm, from, to + 1, sizeof *from); // lengths in words
@@ -130,8 +130,6 @@ void requests_exchange(Requests *received, const Requests *sent, const Comm *com
         to[r] = received->begin[r] * (int64_t)sizeof *sent->word;
     received->word = ALLOC(int32_t, received->begin[size], "requests to owners");
     comm_all_to_all_v(comm, sent->word, from, received->word, to); // offsets in bytes
-    memory_free(to);
-    memory_free(from);
 }
 
 // ---- the owner

@@ -51,13 +51,11 @@ static void move(const HaloPlan *plan, bool sending, const void *from, void *to,
     const int64_t *to_ring = sending ? plan->receive_offset : plan->send_offset;
     if (comm->size == 1)
         return;
-    List out = list_by_rank(comm, from_ring, sending, bytes);
-    List in = list_by_rank(comm, to_ring, !sending, bytes);
+    CLEARED(list_clear) List out = list_by_rank(comm, from_ring, sending, bytes);
+    CLEARED(list_clear) List in = list_by_rank(comm, to_ring, !sending, bytes);
     copy_rounds(comm, from_ring, sending, &out, (unsigned char *)(uintptr_t)from, true, bytes);
     comm_all_to_all_v(comm, out.at, out.offset, in.at, in.offset);
     copy_rounds(comm, to_ring, !sending, &in, to, false, bytes);
-    list_clear(&in);
-    list_clear(&out);
 }
 
 void ring_to_readers(const HaloPlan *plan, const void *sent, void *received, size_t bytes) {
@@ -70,14 +68,13 @@ void ring_to_owners(const HaloPlan *plan, const void *received, void *sent, size
 
 int64_t *ring_offsets_at_owners(const Comm *comm, const int64_t *receive_offset) {
     int size = comm->size;
-    int64_t *offset = ALLOC(int64_t, size, "lists"), *reads = ALLOC(int64_t, size, "lists");
-    int64_t *sends = ALLOC(int64_t, size, "lists"); // by rank, as `reads`
+    int64_t *offset = ALLOC(int64_t, size, "lists");
+    CLEARED(memory_drop) int64_t *reads = ALLOC(int64_t, size, "lists"); // by rank
+    CLEARED(memory_drop) int64_t *sends = ALLOC(int64_t, size, "lists");
     for (int g = 0; g + 1 < size; g++)
         reads[ring_sender(comm->rank, g, size)] = receive_offset[g + 1] - receive_offset[g];
     comm_all_to_all(comm, reads, sends, sizeof *reads);
     for (int g = 0; g + 1 < size; g++)
         offset[g + 1] = offset[g] + sends[ring_reader(comm->rank, g, size)];
-    memory_free(sends);
-    memory_free(reads);
     return offset;
 }

@@ -81,15 +81,13 @@ static bool ids_agree(const HaloPlan *plan) {
     if (wrong > 0)
         return false;
     int64_t sent = plan->send_offset[plan->size - 1];
-    int64_t *from = ALLOC(int64_t, sent, "check of a Pattern");
-    int64_t *to = ALLOC(int64_t, plan->halo_count, "check of a Pattern");
+    CLEARED(memory_drop) int64_t *from = ALLOC(int64_t, sent, "check of a Pattern");
+    CLEARED(memory_drop) int64_t *to = ALLOC(int64_t, plan->halo_count, "check of a Pattern");
     for (int64_t k = 0; k < sent; k++)
         from[k] = plan->source_id[plan->send_row[k]];
     ring_to_readers(plan, from, to, sizeof *to);
     wrong = memcmp(to, plan->halo_id, (size_t)plan->halo_count * sizeof *to) != 0;
     comm_sum_int64(comm, &wrong, 1);
-    memory_free(to);
-    memory_free(from);
     return wrong == 0;
 }
 

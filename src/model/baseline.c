@@ -37,7 +37,7 @@ static uint8_t *common_classes(const Shard *shard, const Comm *comm) {
 
 // Micro-F1 of guessing `common` for every node: 2 TP / (guessed + true). Collective.
 void baseline_of_classes(const Shard *shard, const Comm *comm, double baseline[4]) {
-    uint8_t *common = common_classes(shard, comm);
+    CLEARED(memory_drop) uint8_t *common = common_classes(shard, comm);
     int64_t count[4][2] = {{0}}; // 2 TP; guessed + true
     for (int64_t row = 0; row < shard->set[NODES].own; row++)
         for (int64_t k = 0; k < shard->classes; k++) {
@@ -49,7 +49,6 @@ void baseline_of_classes(const Shard *shard, const Comm *comm, double baseline[4
     for (int split = 0; split < 4; split++)
         baseline[split] =
             count[split][1] > 0 ? (double)count[split][0] / (double)count[split][1] : NAN;
-    memory_free(common);
 }
 
 // Collective.
@@ -66,9 +65,9 @@ static double *training_means(const Shard *shard, const Comm *comm) {
 
 // RMSE of guessing the means for every node. Collective.
 void baseline_of_mean(const Shard *shard, const Comm *comm, double baseline[4]) {
-    double *mean = training_means(shard, comm), square[4] = {0};
-    double rows[4] = {0, (double)shard->train_nodes, (double)shard->val_nodes,
-                      (double)shard->test_nodes};
+    CLEARED(memory_drop) double *mean = training_means(shard, comm);
+    double square[4] = {0}, rows[4] = {0, (double)shard->train_nodes, (double)shard->val_nodes,
+                                       (double)shard->test_nodes};
     for (int64_t row = 0; row < shard->set[NODES].own; row++)
         for (int64_t k = 0; k < shard->classes && shard->split[row] != SPLIT_NONE; k++) {
             double miss = (double)shard->numbers[row * shard->classes + k] - mean[k];
@@ -79,5 +78,4 @@ void baseline_of_mean(const Shard *shard, const Comm *comm, double baseline[4]) 
         baseline[split] = rows[split] > 0 && rows[SPLIT_TRAIN] > 0
                               ? sqrt(square[split] / rows[split] / (double)shard->classes)
                               : NAN;
-    memory_free(mean);
 }

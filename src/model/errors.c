@@ -43,7 +43,7 @@ static void add_spread(ErrorSums *sums, const float *numbers, int64_t columns) {
 static void sum_spreads(Model *m) {
     const Shard *shard = m->parts.shard;
     int64_t columns = columns_of(m);
-    double *spread = ALLOC(double, SPLITS *columns, "sums of errors");
+    CLEARED(memory_drop) double *spread = ALLOC(double, SPLITS *columns, "sums of errors");
     for (int64_t r = 0; r < shard->set[NODES].own; r++)
         if (shard->split[r] != SPLIT_NONE)
             add_spread(m->errors + shard->split[r] * columns, shard->numbers + r * columns,
@@ -53,7 +53,6 @@ static void sum_spreads(Model *m) {
     comm_sum_double(m->parts.comm, spread, (int)(SPLITS * columns));
     for (int64_t i = 0; i < SPLITS * columns; i++)
         m->errors[i].spread = spread[i];
-    memory_free(spread);
 }
 
 void measure_errors(Model *m, Rows logits) {

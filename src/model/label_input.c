@@ -69,9 +69,9 @@ static int64_t classes_of(const Model *m) { return m->shape.width[m->shape.layer
 static const HaloPlan *plan_of(const Model *m) { return &m->parts.patterns->labels->plan; }
 
 enum { BLOCK_ROWS = 4096 }; // that the host makes at once
+static const char what[] = "labels as input";
 
 void alloc_label_input(Model *m, const Allocator *allocator) {
-    const char *what = "labels as input";
     LabelInput *in = &m->label;
     if (m->shape.label_rate == 0)
         return;
@@ -121,8 +121,8 @@ static void upload_classes(const Model *m, Rows to, const unsigned char *bytes,
                            const float *right) {
     const Backend *b = m->parts.backend;
     int64_t classes = classes_of(m);
-    float *block = ALLOC(float, BLOCK_ROWS *classes, "labels as input");
-    unsigned char *own = ALLOC(unsigned char, classes, "labels as input");
+    CLEARED(memory_drop) float *block = ALLOC(float, BLOCK_ROWS *classes, what);
+    CLEARED(memory_drop) unsigned char *own = ALLOC(unsigned char, classes, what);
     for (int64_t begin = 0; begin < to.count; begin += BLOCK_ROWS) {
         int64_t count = to.count - begin < BLOCK_ROWS ? to.count - begin : BLOCK_ROWS;
         for (int64_t r = 0; r < count; r++) {
@@ -138,8 +138,6 @@ static void upload_classes(const Model *m, Rows to, const unsigned char *bytes,
         b->upload_rows(part, block);
         b->finish(NULL);
     }
-    memory_free(own);
-    memory_free(block);
 }
 
 void make_label_input(Model *m) {
@@ -148,10 +146,10 @@ void make_label_input(Model *m) {
     const HaloPlan *p = plan_of(m);
     const float *right = m->forward[0].block.right;
     int64_t sent = p->send_offset[p->size - 1], classes = classes_of(m);
-    unsigned char *mine = ALLOC(unsigned char, sent *classes, "labels as input");
-    unsigned char *halo = ALLOC(unsigned char, p->halo_count *classes, "labels as input");
-    float *right_mine = ALLOC(float, sent, "labels as input");
-    float *right_halo = ALLOC(float, p->halo_count, "labels as input");
+    CLEARED(memory_drop) unsigned char *mine = ALLOC(unsigned char, sent *classes, what);
+    CLEARED(memory_drop) unsigned char *halo = ALLOC(unsigned char, p->halo_count *classes, what);
+    CLEARED(memory_drop) float *right_mine = ALLOC(float, sent, what);
+    CLEARED(memory_drop) float *right_halo = ALLOC(float, p->halo_count, what);
     for (int64_t k = 0; k < sent; k++) {
         put_classes(m, mine + k * classes, p->send_row[k]);
         right_mine[k] = right != NULL ? right[p->send_row[k]] : 1;
@@ -160,10 +158,6 @@ void make_label_input(Model *m) {
     ring_to_readers(p, right_mine, right_halo, sizeof *right_mine);
     upload_classes(m, m->label.own, NULL, NULL);
     upload_classes(m, m->label.halo, halo, right_halo);
-    memory_free(right_halo);
-    memory_free(right_mine);
-    memory_free(halo);
-    memory_free(mine);
 }
 
 // ---- an epoch

@@ -78,8 +78,8 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
 
 void model_forecast(MemoryForecast *forecast, const ModelShape *shape, const ModelParts *parts,
                     const Config *config) {
-    Model *m = ALLOC(Model, 1, "model"); // too large for the stack
-    Error later = {0};                   // model_new has the same
+    CLEARED(memory_drop) Model *m = ALLOC(Model, 1, "model"); // too large for the stack
+    Error later = {0};                                        // model_new has the same
     *m = (Model){.shape = *shape, .parts = *parts, .rows = most_rows(shape, parts->shard)};
     make_blocks(m, config, &later);
     forecast_add(forecast, "model", sizeof *m);
@@ -88,7 +88,6 @@ void model_forecast(MemoryForecast *forecast, const ModelShape *shape, const Mod
         propagations_forecast(forecast, m);
     }
     clear_blocks(m);
-    memory_free(m);
 }
 
 void model_free(Model *m) {

@@ -215,7 +215,7 @@ static double bytes_received(const ModelShape *shape, const ModelPatterns *patte
 void model_norm_bytes(double bytes[2], const ModelShape *shape, const ModelPatterns *patterns,
                       const Shard *shard, const Comm *comm) {
     ModelShape *without = ALLOC(ModelShape, 1, "model"); // too large for the stack
-    ModelPatterns *other = ALLOC(ModelPatterns, 1, "model");
+    CLEARED(memory_drop) ModelPatterns *other = ALLOC(ModelPatterns, 1, "model");
     *without = *shape;
     without->columns = false;
     model_patterns_init(other, without, shard, comm);
@@ -223,7 +223,6 @@ void model_norm_bytes(double bytes[2], const ModelShape *shape, const ModelPatte
     bytes[1] = bytes_received(without, other);
     comm_sum_double(comm, bytes, 2);
     model_patterns_clear(other);
-    memory_free(other);
     memory_free(without);
 }
 

@@ -111,7 +111,7 @@ static double area_of(const Evaluated *e, Ranking *ranking, Ranked *mine, const 
                       int64_t c) {
     const Comm *comm = e->model->parts.comm;
     int64_t own = list_class(mine, e, logits, c) * (int64_t)sizeof *mine;
-    int64_t *offset = comm_offsets(comm, own);
+    CLEARED(memory_drop) int64_t *offset = comm_offsets(comm, own);
     ranking->count = offset[comm->size] / (int64_t)sizeof(Ranked);
     if (comm->rank == 0)
         ranking->list = ALLOC(Ranked, ranking->count, "scores of a class");
@@ -121,14 +121,13 @@ static double area_of(const Evaluated *e, Ranking *ranking, Ranked *mine, const 
     comm_broadcast(comm, &ranking->value, sizeof ranking->value, 0);
     memory_free(ranking->list);
     ranking->list = NULL;
-    memory_free(offset);
     return ranking->value;
 }
 
 static double mean_area(const Evaluated *e, Ranking ranking) {
     const Backend *b = e->model->parts.backend;
     float *logits = ALLOC(float, e->logits.count * e->classes, "logits on the host");
-    Ranked *mine = ALLOC(Ranked, e->logits.count, "scores of a class");
+    CLEARED(memory_drop) Ranked *mine = ALLOC(Ranked, e->logits.count, "scores of a class");
     double sum = 0, counted = 0;
     b->download_rows(logits, e->logits);
     b->finish(NULL);
@@ -137,7 +136,6 @@ static double mean_area(const Evaluated *e, Ranking ranking) {
         if (!isnan(area))
             sum += area, counted++;
     }
-    memory_free(mine);
     memory_free(logits);
     return counted > 0 ? sum / counted : NAN;
 }
@@ -155,7 +153,9 @@ bool score_is_defined(const Score *score, const Shard *shard, const Comm *comm, 
     *left_out = 0;
     if (!score->asked || shard->val_nodes == 0)
         return true;
-    int64_t *count = ALLOC(int64_t, shard->classes, "validation nodes of a class"), ranked = 0;
+    CLEARED(memory_drop)
+    int64_t *count = ALLOC(int64_t, shard->classes, "validation nodes of a class");
+    int64_t ranked = 0;
     for (int64_t r = 0; r < shard->set[NODES].own; r++)
         for (int64_t c = 0; shard->split[r] == SPLIT_VAL && c < shard->classes; c++)
             count[c] += shard->multilabel ? shard->labels[r * shard->classes + c] != 0
@@ -163,7 +163,6 @@ bool score_is_defined(const Score *score, const Shard *shard, const Comm *comm, 
     comm_sum_int64(comm, count, (int)shard->classes);
     for (int64_t c = 0; c < shard->classes; c++)
         ranked += count[c] > 0 && count[c] < shard->val_nodes;
-    memory_free(count);
     *left_out = shard->classes - ranked;
     return ranked > 0 ||
            error_set(err, EXIT_CONFIG,

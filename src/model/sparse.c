@@ -229,7 +229,7 @@ void upload_features(const Model *m) {
         return;
     }
     int64_t columns = shard->features, most = columns < BLOCK ? BLOCK / columns : 1;
-    float *block = ALLOC(float, most *columns, what);
+    CLEARED(memory_drop) float *block = ALLOC(float, most *columns, what);
     for (int64_t begin = 0; begin < m->x.count; begin += most) {
         int64_t end = begin + most < m->x.count ? begin + most : m->x.count;
         Csr csr = shard->sparse;
@@ -240,5 +240,4 @@ void upload_features(const Model *m) {
         b->upload_rows(rows_range(m->x, (Range){begin, end}), block);
         b->finish(NULL); // the block is used again
     }
-    memory_free(block);
 }

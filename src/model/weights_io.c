@@ -154,10 +154,8 @@ bool model_restore_tensors(const ModelShape *shape, float *parameters, const Ten
 }
 
 bool model_read(const ModelShape *shape, float *parameters, const char *path, Error *err) {
-    Tensors file;
+    CLEARED(tensors_close) Tensors file = {0};
     if (!tensors_open(&file, path, err))
         return false;
-    bool ok = model_restore_tensors(shape, parameters, &file, err);
-    tensors_close(&file);
-    return ok;
+    return model_restore_tensors(shape, parameters, &file, err);
 }

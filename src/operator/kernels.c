@@ -98,13 +98,12 @@ DeviceFloat *halo_right_new(const Allocator *allocator, const Block *block) {
         return NULL;
     int64_t sent = p->send_offset[p->size - 1];
     float *halo = pinned_mirror(b, device, bytes, "diagonals");
-    float *mine = ALLOC(float, sent, "diagonals");
+    CLEARED(memory_drop) float *mine = ALLOC(float, sent, "diagonals");
     for (int64_t k = 0; k < sent; k++) // partial aggregates are sums of products
         mine[k] = p->send_row[k] < p->sources ? block->right[p->send_row[k]] : 1;
     ring_to_readers(p, mine, halo, sizeof *mine);
     b->upload(device, halo, bytes);
     pinned_mirror_free(b, halo);
-    memory_free(mine);
     return device;
 }
 

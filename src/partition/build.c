@@ -46,10 +46,7 @@ static bool parts_key(char key[33], const Config *config, const char *hash_of_da
         snprintf(text, sizeof text, "parts %d|%s|%.*s|%s|%lld|%d|%d%d|%d", PARTS_VERSION,
                  hash_of_dataset, name, method->name, content, (long long)config->partition.seed,
                  parts, train, edges, config->partition.reorder);
-    Hash *hash = hash_new();
-    hash_add(hash, text, (size_t)length);
-    hash_text(hash, key);
-    hash_free(hash);
+    hash_bytes_text(text, (size_t)length, key);
     return true;
 }
 

@@ -341,11 +341,8 @@ static bool read_fields(Shard *shard, const Weights *weights, Error *err) {
 static bool check_hash(const Shard *shard, const PartFigures *figures, Error *err) {
     if ((int64_t)shard->map.bytes != figures->bytes)
         return shard_damaged(shard, err, "its size is not what ranks.jsonl says");
-    Hash *hash = hash_new();
     char text[33];
-    hash_add(hash, shard->map.mapping, shard->map.bytes);
-    hash_text(hash, text);
-    hash_free(hash);
+    hash_bytes_text(shard->map.mapping, shard->map.bytes, text);
     if (strcmp(text, figures->hash) != 0)
         return shard_damaged(shard, err, "its content is not what ranks.jsonl says");
     return true;

@@ -120,8 +120,7 @@ static void hash_parts(Manifest *manifest, const int32_t *part, const PartOrder 
     hash_add(hash, part, (size_t)vertices * sizeof part[0]);
     if (order->unclustered > 0)
         hash_add(hash, order->vertex, (size_t)vertices * sizeof order->vertex[0]);
-    hash_text(hash, manifest->partition_hash);
-    hash_free(hash);
+    hash_end(hash, manifest->partition_hash);
 }
 
 // ---- the shards

@@ -82,7 +82,7 @@ static void join_all(Sets *s, bool ignore_zeros) {
     const float *of_edges = s->parts->shard->set[HYPEREDGES].weight;
     for (int stage = 0; stage < s->topology.stages; stage++) {
         const HaloPlan *plan = &s->topology.pattern[stage]->plan;
-        float *halo = NULL;
+        CLEARED(memory_drop) float *halo = NULL;
         Weights weights = {0};
         if (s->topology.stages > 1 && stage == 0)
             weights.row = of_edges;
@@ -92,7 +92,6 @@ static void join_all(Sets *s, bool ignore_zeros) {
             weights = (Weights){.own = of_edges, .halo = halo};
         }
         join_stage(s, stage, &weights, ignore_zeros);
-        memory_free(halo);
     }
 }
 
@@ -153,12 +152,11 @@ static int64_t largest_of(const ProgramParts *parts, const int64_t *component) {
     int64_t nodes = nodes_of(parts)->total, largest = 0;
     int64_t *all = shard_gather(parts->shard, parts->comm, component, sizeof *component);
     if (all != NULL) {
-        int64_t *count = ALLOC(int64_t, nodes, "sizes of components");
+        CLEARED(memory_drop) int64_t *count = ALLOC(int64_t, nodes, "sizes of components");
         for (int64_t i = 0; i < nodes; i++) {
             int64_t of_this = ++count[all[i]];
             largest = of_this > largest ? of_this : largest;
         }
-        memory_free(count);
     }
     memory_free(all);
     comm_broadcast(parts->comm, &largest, sizeof largest, 0);

@@ -193,14 +193,13 @@ static void run(ProgramRun *run) {
     run->seconds = clock_seconds() - since;
     node_operator_report(run, &h.op);
     if (run->err->code == 0) {
-        uint8_t *reached = components_reached(run->components, run->parts);
+        CLEARED(memory_drop) uint8_t *reached = components_reached(run->components, run->parts);
         program_figure(run, "residual", left);
         if (!(left <= run->parts->config->program.tolerance))
             snprintf(run->result->warning, sizeof run->result->warning,
                      "harmonic ended after %lld iterations with a residual of %.3g",
                      (long long)run->iterations, left);
         scores_report(run, h.f, reached);
-        memory_free(reached);
     }
     harmonic_clear(&h);
 }

@@ -57,7 +57,7 @@ static Pattern *outline_of(const ProgramParts *parts, int stage, Cover cover) {
     PatternKind kind = kind_of_stage(parts, stage, cover);
     const ShardRelation *edges = &shard->relation[kind.relation];
     Boundary boundary = boundary_of(shard, edges);
-    PatternCounts counts;
+    CLEARED(pattern_counts_clear) PatternCounts counts = {0};
     pattern_counts_init(&counts, parts->comm->size);
     counts.rows = shard->set[edges->to].own;
     counts.sources = shard->set[edges->from].own;
@@ -68,7 +68,6 @@ static Pattern *outline_of(const ProgramParts *parts, int stage, Cover cover) {
     counts.halo_entries = boundary.entries;
     count_messages(&counts, parts, edges, &boundary, cover);
     Pattern *pattern = pattern_outline(&counts, &kind, shard, NULL, parts->comm);
-    pattern_counts_clear(&counts);
     memory_free(boundary.reading);
     return pattern;
 }

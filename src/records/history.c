@@ -65,17 +65,15 @@ RecordedEpoch record_epoch(const Json *line, const Score *score) {
 
 static bool read_lines(FILE *file, const char *path, const Score *score, RecordedEpoch *epoch,
                        int64_t most, int64_t *count, Error *err) {
-    char *line = NULL;
+    CLEARED(malloc_drop) char *line = NULL;
     size_t room = 0;
     bool ok = true;
     for (ssize_t bytes; ok && *count < most && (bytes = getline(&line, &room, file)) > 0;) {
-        Json *record = json_parse(line, (size_t)bytes, path, err);
+        CLEARED(json_drop) Json *record = json_parse(line, (size_t)bytes, path, err);
         ok = record != NULL && json_type(record) == JSON_OBJECT;
         if (ok)
             epoch[(*count)++] = record_epoch(record, score);
-        json_free(record);
     }
-    free(line);
     return ok;
 }
 

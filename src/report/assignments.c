@@ -94,14 +94,13 @@ bool report_assignment(Report *report, const Assignment *assignment, const Tenso
 }
 
 static bool cut_files(const char *folder, const char *ending, int64_t last, Error *err) {
-    EpochList list;
+    CLEARED(epoch_list_clear) EpochList list = {0};
     char path[PATH_BYTES];
     bool ok = runfolder_epochs(&list, folder, ending, err);
     for (int i = list.count; ok && i-- > 0 && list.epoch[i] > last;) {
         assignment_path(path, folder, list.epoch[i], ending);
         ok = file_remove(path, err);
     }
-    memory_free(list.epoch);
     return ok;
 }
 

@@ -46,7 +46,7 @@ static bool cannot(const Report *report, ExitCode code, const char *do_what, Err
 // damaged line between them is not counted but stays in the file, because the lines after it are
 // valid.
 static int64_t count_lines(Report *report, FILE *file, int64_t last, int64_t *keep) {
-    char *line = NULL;
+    CLEARED(malloc_drop) char *line = NULL;
     size_t room = 0;
     int64_t count = 0, at = 0, before = 0;
     RecordedEpoch times;
@@ -61,7 +61,6 @@ static int64_t count_lines(Report *report, FILE *file, int64_t last, int64_t *ke
         *keep = at;
         count++;
     }
-    free(line);
     return count;
 }
 
@@ -69,13 +68,11 @@ static int64_t count_lines(Report *report, FILE *file, int64_t last, int64_t *ke
 static bool count_up_to(Report *report, int64_t last, int64_t *keep, Error *err) {
     int64_t size;
     Error missing = {0};
-    FILE *file = file_stream(report->path, &size, &missing);
+    CLEARED(stream_drop) FILE *file = file_stream(report->path, &size, &missing);
     if (file == NULL && missing.code != EXIT_NO_INPUT)
         return error_set(err, (ExitCode)missing.code, "%s", missing.text);
     int64_t count = file != NULL ? count_lines(report, file, last, keep) : 0;
     bool ok = file == NULL || !ferror(file) || cannot(report, EXIT_IO, "read", err);
-    if (file != NULL)
-        fclose(file);
     if (ok && count < last)
         sink_warn(report->sink, "%s is missing %lld of the %lld epochs before the resume",
                   SHOWN(report->path), (long long)(last - count), (long long)last);

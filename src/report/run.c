@@ -10,15 +10,13 @@
 
 // The first "model name" in /proc/cpuinfo; `out` stays "" if there is none.
 static void cpu_name(char *out, size_t size) {
-    FILE *file = fopen("/proc/cpuinfo", "re");
+    CLEARED(stream_drop) FILE *file = fopen("/proc/cpuinfo", "re");
     char line[512];
     while (file != NULL && out[0] == 0 && fgets(line, sizeof line, file) != NULL)
         if (strncmp(line, "model name", 10) == 0 && strchr(line, ':') != NULL) {
             line[strcspn(line, "\n")] = 0;
             snprintf(out, size, "%s", strchr(line, ':') + 2);
         }
-    if (file != NULL)
-        fclose(file);
 }
 
 static void put_machine(JsonWriter *writer, const Report *report) {

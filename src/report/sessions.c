@@ -8,16 +8,13 @@
 
 // The words of this process's command line.
 static void put_command(JsonWriter *writer) {
-    FILE *file = fopen("/proc/self/cmdline", "re");
-    char *word = NULL;
+    CLEARED(stream_drop) FILE *file = fopen("/proc/self/cmdline", "re");
+    CLEARED(malloc_drop) char *word = NULL;
     size_t room = 0;
     json_begin_array(writer, "command");
     while (file != NULL && getdelim(&word, &room, 0, file) > 0)
         json_put_string(writer, NULL, word);
     json_end_array(writer);
-    free(word);
-    if (file != NULL)
-        fclose(file);
 }
 
 static void put_hosts(JsonWriter *writer, const Report *report) {

@@ -104,16 +104,15 @@ static void put_tex(FILE *out, const ResultTable *table) {
 static bool write_as(const ResultTable *table, const char *folder, const char *name,
                      const char *ending, void (*put_table)(FILE *, const ResultTable *),
                      Error *err) {
-    char file[64], *text;
+    char file[64];
+    CLEARED(malloc_drop) char *text = NULL;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
     CHECK(out != NULL, EXIT_MEMORY, "no memory for a table of results");
     put_table(out, table);
     fclose(out);
     snprintf(file, sizeof file, "%s.%s", name, ending);
-    bool ok = file_replace(PATH_IN(folder, file), text, bytes, err);
-    free(text);
-    return ok;
+    return file_replace(PATH_IN(folder, file), text, bytes, err);
 }
 
 bool result_table_write(const ResultTable *table, const char *folder, const char *name,

@@ -51,11 +51,9 @@ static bool write_holder(int file) {
 }
 
 static void read_text(const char *path, char *text, size_t size) {
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    CLEARED(descriptor_drop) int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t bytes = file >= 0 ? read(file, text, size - 1) : 0;
     text[bytes > 0 ? bytes : 0] = 0;
-    if (file >= 0)
-        close(file);
 }
 
 static void read_holder(const char *path, char *holder, size_t size) {
@@ -225,13 +223,12 @@ LockAnswer lock_try(RunLock **out, const char *folder, char *holder, size_t size
 bool runfolder_is_locked(const char *path) {
     struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
     const char *file_path = PATH_IN(path, LOCK_NAME);
+    CLEARED(descriptor_drop)
     int file = open(file_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0)
         return false;
-    bool held = fcntl(file, F_OFD_GETLK, &whole) == 0 ? whole.l_type != F_UNLCK
-                                                      : !is_stale(file_path, time(NULL));
-    close(file);
-    return held;
+    return fcntl(file, F_OFD_GETLK, &whole) == 0 ? whole.l_type != F_UNLCK
+                                                 : !is_stale(file_path, time(NULL));
 }
 
 void lock_release(RunLock *lock) {

@@ -65,9 +65,6 @@ bool marker_write(const char *folder, RunKind kind, const Config *config, Error 
 }
 
 bool runfolder_is_same(const char *path, const char *other) {
-    char *real = realpath(path, NULL), *real_other = realpath(other, NULL);
-    bool same = real != NULL && real_other != NULL && strcmp(real, real_other) == 0;
-    free(real);
-    free(real_other);
-    return same;
+    CLEARED(malloc_drop) char *real = realpath(path, NULL), *real_other = realpath(other, NULL);
+    return real != NULL && real_other != NULL && strcmp(real, real_other) == 0;
 }

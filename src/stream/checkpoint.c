@@ -207,9 +207,8 @@ bool stream_restore(Stream *stream, bool *found, Error *err) {
         return true;
     progress_begin("resume", "after event %lld", (long long)events);
     checkpoint_path(folder, sizeof folder, stream, events);
-    Json *manifest = json_read(PATH_IN(folder, "checkpoint.json"), err);
+    CLEARED(json_drop) Json *manifest = json_read(PATH_IN(folder, "checkpoint.json"), err);
     bool ok = manifest != NULL && restore_from(stream, manifest, folder, err);
-    json_free(manifest);
     progress_end("");
     return ok;
 }

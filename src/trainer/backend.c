@@ -23,7 +23,8 @@ static bool device_messages(const Config *config, const Backend *backend, const 
 
 int device_ranks(const Backend *backend, const Comm *comm) {
     enum { ID_BYTES = 64 };
-    char mine[ID_BYTES] = "", *all = ALLOC(char, ID_BYTES * comm->size, "names of devices");
+    CLEARED(memory_drop) char *all = ALLOC(char, ID_BYTES * comm->size, "names of devices");
+    char mine[ID_BYTES] = "";
     bool is_device = backend != NULL && backend->device_id != NULL;
     int ranks = 0;
     if (is_device)
@@ -31,7 +32,6 @@ int device_ranks(const Backend *backend, const Comm *comm) {
     comm_all_gather(comm, mine, all, sizeof mine);
     for (int r = 0; r < comm->size; r++)
         ranks += strcmp(all + (size_t)r * ID_BYTES, mine) == 0;
-    memory_free(all);
     return is_device ? ranks : 0;
 }
 

@@ -214,7 +214,7 @@ bool precision_take(PrecisionChoice *choice, double bound, Error *err) {
 bool precision_measure(PrecisionChoice *choice, const Config *config, const Shard *shard,
                        const Comm *comm, Error *err) {
     Measuring *m = ALLOC(Measuring, 1, "measuring precision"); // too large for the stack
-    Config *plain = ALLOC(Config, 1, "measuring precision");
+    CLEARED(memory_drop) Config *plain = ALLOC(Config, 1, "measuring precision");
     *plain = *config;
     snprintf(plain->run.precision, sizeof plain->run.precision, "fp32");
     *choice = (PrecisionChoice){.measured = true};
@@ -232,7 +232,6 @@ bool precision_measure(PrecisionChoice *choice, const Config *config, const Shar
             choice->error[type] = comm_max_double(comm, choice->error[type]);
         }
     }
-    memory_free(plain);
     memory_free(m);
     return ok;
 }

@@ -123,7 +123,7 @@ static void plan_rest(Trainer *t, const ModelParts *parts) {
 
 bool trainer_forecast_outline(MemoryForecast *forecast, const Config *config, const Shard *shard,
                               const ModelPatterns *patterns, const Comm *comm, Error *err) {
-    Trainer *t = ALLOC(Trainer, 1, "trainer"); // too large for the stack
+    CLEARED(memory_drop) Trainer *t = ALLOC(Trainer, 1, "trainer"); // too large for the stack
     Comm alone;
     ModelParts parts = {0};
     comm_self(&alone); // finding a backend asks all ranks
@@ -136,7 +136,6 @@ bool trainer_forecast_outline(MemoryForecast *forecast, const Config *config, co
     if (ok)
         plan_rest(t, &parts);
     *forecast = t->forecast;
-    memory_free(t);
     return ok;
 }
 

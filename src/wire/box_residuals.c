@@ -213,7 +213,7 @@ bool box_state(MessageBox *box, const char *name, StateWalk *walk, Error *err) {
         if (residual_of(box->options, r) == NULL)
             continue;
         size_t bytes = box->residual[r].place[box->count];
-        unsigned char *memory = memory_alloc(bytes, what);
+        CLEARED(memory_drop) unsigned char *memory = memory_alloc(bytes, what);
         if (!walk->restores)
             box->backend->download(memory, box->residual[r].memory, bytes);
         box->backend->finish(NULL);
@@ -222,7 +222,6 @@ bool box_state(MessageBox *box, const char *name, StateWalk *walk, Error *err) {
         if (ok && walk->restores)
             box->backend->upload(box->residual[r].memory, memory, bytes);
         box->backend->finish(NULL);
-        memory_free(memory);
     }
     return ok;
 }

@@ -16,8 +16,7 @@ static void seal(char *text, size_t bytes) {
     memset(digits, '0', 32);
     Hash *sum = hash_new();
     hash_add(sum, text, bytes);
-    hash_text(sum, hash);
-    hash_free(sum);
+    hash_end(sum, hash);
     memcpy(digits, hash, 32);
 }
 

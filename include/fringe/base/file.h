@@ -1,7 +1,7 @@
 // Crash-safe files, and paths. Nothing here overwrites a file in place (TRAPS 16).
 #pragma once
 
-#include "fringe/base/error.h"
+#include "fringe/base/memory.h"
 #include <stdint.h>
 #include <stdio.h>
 
@@ -20,6 +20,7 @@ static inline void stream_drop(FILE **stream) { // for CLEARED
     if (*stream != NULL)
         fclose(*stream);
 }
+void descriptor_drop(int *descriptor); // the same of file_open
 // Reads a whole file into memory (0-terminated for text); refuses files above `limit` bytes. Free
 // it with memory_free.
 char *file_read(const char *path, size_t limit, size_t *bytes, Error *err);
@@ -115,7 +116,7 @@ bool file_writer_take_place(FileWriter *writer, bool whole, Error *err);
 typedef struct Hash Hash;
 Hash *hash_new(void);
 void hash_add(Hash *hash, const void *data, size_t bytes);
-void hash_text(const Hash *hash, char text[33]);
-void hash_free(Hash *hash);
+void hash_end(Hash *hash, char text[33]); // prints and frees it
+void hash_bytes_text(const void *data, size_t bytes, char text[33]);
 uint64_t hash_bytes(const void *data, size_t bytes); // 64-bit, for message and tensor checksums
 bool hash_file(const char *path, char text[33], Error *err);

@@ -34,6 +34,7 @@ void memory_free(void *pointer);
 #define CLEARED_POINTER(clear, Type, free_it)                                                      \
     static inline void clear(Type **pointer) { free_it(*pointer); }
 static inline void memory_drop(void *pointer) { memory_free(*(void **)pointer); } // of any type
+static inline void malloc_drop(void *pointer) { free(*(void **)pointer); } // the C library's own
 
 // count * size; aborts if the product overflows. For sizes computed inside the program.
 size_t memory_product(int64_t count, size_t size);
