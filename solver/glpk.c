@@ -12,8 +12,6 @@
 #include "solver.h"
 
 #include <glpk.h>
-#include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 typedef struct Model {

@@ -19,8 +19,6 @@
 
 #include "fringe/base.h"
 
-#include <stdio.h>
-
 enum { PROBLEM_WIDTHS = 8 };
 
 typedef struct Group {

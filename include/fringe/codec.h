@@ -22,8 +22,6 @@
 #include "fringe/backend.h"
 #include "fringe/config.h"
 
-#include <math.h>
-
 enum { WIDTH_MOST = 16 };
 
 // The rows of one message by width. Made anew when widths are assigned; sender and receiver make

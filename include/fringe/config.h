@@ -10,8 +10,6 @@
 
 #include "fringe/base.h"
 
-#include <stddef.h>
-
 // CONFIG_NUMBERS: one for each layer and one more.
 enum {
     CONFIG_TEXT = PATH_BYTES,

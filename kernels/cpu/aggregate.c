@@ -12,7 +12,6 @@
 // the product would have to be rounded.
 #include "aggregate.h"
 #include "cpu.h"
-#include <string.h>
 
 enum { WHOLE = 0, AUTO = -1, TUNED = 32, BLOCK = 64 };
 

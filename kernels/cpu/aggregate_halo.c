@@ -5,7 +5,6 @@
 // row; so a call per sender and one call for all add the same terms in the same order.
 #include "aggregate.h"
 #include "cpu.h"
-#include <string.h>
 
 enum { BLOCK = 64 };
 

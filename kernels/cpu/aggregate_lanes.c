@@ -14,7 +14,6 @@
 // with gaps); a table picks it.
 #include "aggregate.h"
 #include "rows_lanes.h"
-#include <stddef.h>
 
 // Units of 16 floats (one cache line) that fit the registers beside a factor and a product.
 #if VEC_FLOATS == 16

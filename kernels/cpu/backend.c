@@ -1,7 +1,6 @@
 // The CPU backend: its table.
 #include "../timed.h"
 #include "products.h"
-#include <stdio.h>
 
 static bool start(const BackendStart *how, Error *err) {
     if (!cpu_choose_precision(how->precision, err))
@@ -12,7 +11,8 @@ static bool start(const BackendStart *how, Error *err) {
 const char *cpu_describe(void) {
     static char text[160];
     snprintf(text, sizeof text, "%s, %s%s%s", cpu_lanes_names[cpu_lanes()], cpu_dense_describe(),
-             cpu_is_bf16() ? ", products of bf16 by " : "", cpu_is_bf16() ? product_kernels()->name : "");
+             cpu_is_bf16() ? ", products of bf16 by " : "",
+             cpu_is_bf16() ? product_kernels()->name : "");
     return text;
 }
 

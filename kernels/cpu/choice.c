@@ -3,7 +3,6 @@
 // Vectors are chosen once, at run time, by what the CPU says of itself: the program is built for
 // the plainest x86-64 and carries each vector kernel three times (lanes.h).
 #include "cpu.h"
-#include <string.h>
 
 const char *const cpu_lanes_names[LANES_COUNT] = {"plain", "avx2", "avx512"};
 

@@ -1,7 +1,6 @@
 // What metrics count: rows by what their logits say and what their labels are. Counts are integers,
 // so the order in which they are added does not show.
 #include "cpu.h"
-#include <math.h>
 
 // The counts of one split (backend.h).
 typedef struct Counts {

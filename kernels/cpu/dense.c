@@ -8,8 +8,6 @@
 //
 // Where the backend was started with bf16, products are those of products.h instead.
 #include "products.h"
-#include <stdio.h>
-#include <string.h>
 
 #if defined(HAVE_DNNL)
 #include <dnnl.h>

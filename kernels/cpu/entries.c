@@ -1,7 +1,6 @@
 // Single entries of rows (sparse features): what dropout leaves of them, and rows whose padding is
 // taken away or given back.
 #include "entries.h"
-#include <string.h>
 
 enum { CHUNK = 4096 }; // entries or floats of one piece of a loop: some ten microseconds
 

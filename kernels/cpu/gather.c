@@ -6,7 +6,6 @@
 // does not guess).
 #include "../checksum.h"
 #include "cells.h"
-#include <string.h>
 
 enum {
     AHEAD = 8,         // rows asked for before they are read

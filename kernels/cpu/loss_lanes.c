@@ -18,8 +18,6 @@
 
 #include "../expressions.h"
 
-#include <math.h>
-
 // 2^n for n = -126 .. 127; `shifted` is n + 1.5 2^23, whose low bits are n. Unsigned, because a
 // loss that diverges brings any bits.
 typedef uint32_t VecBits __attribute__((vector_size(VEC_FLOATS * 4), may_alias));

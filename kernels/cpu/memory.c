@@ -1,7 +1,6 @@
 // Memory of the CPU backend: host memory, so that copies are plain, and none where a block is its
 // own mirror.
 #include "cells.h"
-#include <string.h>
 
 void *cpu_alloc(size_t bytes, const char *what) {
     return memory_poisoned(memory_alloc(bytes, what), bytes);

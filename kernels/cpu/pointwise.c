@@ -5,7 +5,6 @@
 // only sums over rows could, and they are made of partial sums over blocks whose size is a function
 // of the number of rows alone, added in order.
 #include "pointwise.h"
-#include <math.h>
 
 // Rows of one piece of a loop: 128 KiB, some ten microseconds, well below the pace of a Poll.
 static int64_t chunk_rows(Rows rows) {

@@ -13,7 +13,6 @@
 #include "kept_lanes.h"
 #include "pointwise.h"
 #include "rows_lanes.h"
-#include <math.h>
 
 static const float norm_epsilon = 1e-5f;
 

@@ -4,10 +4,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 // ---- building the problem (rank 0)
 
 // quantization.wait: round. The links are the pairs (source, target) that have rows.

@@ -3,10 +3,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 static void assigned_new(Assigner *a, ChannelAssignment *assigned, const AssignedChannel *of) {
     *assigned = (ChannelAssignment){.of = *of, .plan = channel_halo_plan(of->channel)};
     assert(assigned->plan == &of->block->pattern->plan);

@@ -9,10 +9,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static int64_t groups_of(int64_t rows, int64_t group_size) {
     return (rows + group_size - 1) / group_size;
 }

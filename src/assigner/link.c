@@ -7,9 +7,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { TIMES = 2, LEAST = 4 << 10, SMALL_MOST = 32 << 10, LARGE_MOST = 128 << 10 };
 static const double least_theta = 1e-12; // seconds per byte; a problem requires theta > 0
 

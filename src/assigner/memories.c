@@ -10,8 +10,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 enum { TRIAL = 10 }; // differences in a trial, at most; what is remembered settles meanwhile
 
 bool memories_are_chosen(const Assigner *a) {

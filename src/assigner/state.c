@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static Tensor tensor_of(const ChannelAssignment *assigned, const char *what, TensorType type,
                         int64_t count, const void *data) {
     Tensor tensor = {.type = type, .rank = 1, .shape = {count}, .data = data};

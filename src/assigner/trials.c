@@ -12,9 +12,6 @@
 
 #include "choice.h"
 
-#include <math.h>
-#include <string.h>
-
 static const double far = 1.5;  // times the seconds of the codec: fp32 is not tried again
 static const double tie = 0.02; // of the seconds of an exchange: the fp32 rows are exact, so they
                                 // win where times hardly differ

@@ -4,10 +4,6 @@
 #include "fringe/base/file.h"
 #include "internal.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
 size_t number_in(const char *path, const char *key) {
     CLEARED(stream_drop) FILE *file = fopen(path, "re");
     if (file == NULL)

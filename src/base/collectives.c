@@ -8,7 +8,6 @@
 #include "fringe/base/sparse.h"
 #include "internal.h"
 
-#include <string.h>
 #include <time.h>
 
 enum {

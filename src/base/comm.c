@@ -8,9 +8,6 @@
 
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static int world_rank = -1; // in MPI_COMM_WORLD; -1: MPI is not running. Any thread may read it.

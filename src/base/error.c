@@ -5,8 +5,6 @@
 #include "fringe/base/text.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 bool error_set(Error *err, ExitCode code, const char *format, ...) {

@@ -3,10 +3,6 @@
 #include "fringe/base/family.h"
 #include "fringe/base/text.h"
 
-#include <assert.h>
-#include <stdio.h>
-#include <string.h>
-
 // ---- the closest word by edit distance (optimal string alignment: insertions, deletions,
 // exchanges and swaps of neighbours count 1 each)
 

@@ -3,8 +3,6 @@
 #include "fringe/base/file.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
 // The library's dispatch functions use the widest vectors of this CPU and give the same hashes six

@@ -14,9 +14,6 @@
 #include "fringe/base/memory.h"
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { TAG_ASK = 1, TAG_ANSWER = 2 };
 enum { STANDSTILL_ROUNDS = 10 }; // enough to distinguish a deadlock from a slow network
 static const double ask_after = 0.70, judge_after = 0.25, judge_apart = 0.01;

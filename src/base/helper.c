@@ -4,7 +4,6 @@
 #include "internal.h"
 
 #include <omp.h>
-#include <string.h>
 #include <unistd.h>
 
 static _Thread_local bool on_helper_thread;

@@ -7,7 +7,6 @@
 #include "internal.h"
 
 #include <cjson/cJSON.h>
-#include <math.h>
 
 Json *json_parse(const char *text, size_t bytes, const char *name, Error *err) {
     if (bytes > JSON_BYTES) {

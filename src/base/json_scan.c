@@ -8,10 +8,6 @@
 #include "internal.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { DEEPEST = 64, MOST_VALUES = 1 << 22 };
 enum { LONGEST_NUMBER = 60 }; // cJSON reads 63 characters of a number

@@ -6,11 +6,6 @@
 #include "fringe/base/text.h"
 #include "internal.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void put_bytes(JsonWriter *writer, const char *bytes, size_t count) {
     if (writer->bytes + count + 1 > writer->room) {
         size_t room = 2 * writer->room > writer->bytes + count + 1 ? 2 * writer->room

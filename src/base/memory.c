@@ -7,11 +7,7 @@
 #include "internal.h"
 #include "testing.h"
 
-#include <assert.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 

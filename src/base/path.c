@@ -2,8 +2,6 @@
 
 #include "fringe/base/file.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 

@@ -2,8 +2,6 @@
 
 #include "fringe/base/terminal.h"
 
-#include <string.h>
-
 enum { LABEL = 11, GAP_MOST = 24 }; // columns of a label, "warning    "; of other first columns
 
 // A label begins with a small letter, a sentence whose second word stands there does not.

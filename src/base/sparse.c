@@ -3,8 +3,6 @@
 #include "fringe/base/sparse.h"
 #include "fringe/base/memory.h"
 
-#include <string.h>
-
 size_t csr_bytes(const Csr *csr) {
     return csr_bytes_of(csr->rows, csr_entries(csr), csr->weight != NULL);
 }

@@ -6,9 +6,6 @@
 
 #include "fringe/base/memory.h"
 
-#include <stdio.h>
-#include <string.h>
-
 void state_register(StateSections *sections, StateSection section) {
     assert(sections->count < STATE_SECTIONS && state_find(sections, section.name) == NULL);
     sections->section[sections->count++] = section;

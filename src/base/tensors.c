@@ -13,10 +13,6 @@
 #include "internal.h"
 #include "testing.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 const char *const tensor_type_names[TENSOR_TYPES] = {"F32", "F64", "I32", "I64", "U8", "BF16"};
 const size_t tensor_type_bytes[TENSOR_TYPES] = {4, 8, 4, 8, 1, 2};
 

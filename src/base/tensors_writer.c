@@ -5,8 +5,6 @@
 #include "fringe/base/memory.h"
 #include "fringe/base/tensors.h"
 
-#include <string.h>
-
 enum { HEAD = 8, ALIGNMENT = 64 };
 
 static void put_metadata(JsonWriter *json, const char *const *metadata) {

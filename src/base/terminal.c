@@ -1,16 +1,13 @@
 // The writer of the terminal. Each job is a piece of text, usually one line, written with one call.
 
 #include "fringe/base/terminal.h"
-#include "fringe/base/memory.h"
 #include "fringe/base/event_log.h"
+#include "fringe/base/memory.h"
 #include "fringe/base/writer.h"
 #include "internal.h"
 
 #include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { ROOM = 1 << 20, PIECE = 1 << 16 };

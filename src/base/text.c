@@ -4,9 +4,6 @@
 #include "fringe/base/file.h"
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 // Bytes of the well-formed UTF-8 sequence at `at`, or 0 (Unicode 15, table 3-7).
 size_t utf8_length(const unsigned char *at, size_t left) {
     static const struct {

@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <omp.h>
 #include <sched.h>
-#include <stdio.h>
 #include <unistd.h>
 
 static int node_cores; // union over the ranks of this machine; 0: not known

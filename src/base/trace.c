@@ -7,10 +7,6 @@
 #include "fringe/base/file.h"
 #include "fringe/base/memory.h"
 
-#include <assert.h>
-#include <stdio.h>
-#include <string.h>
-
 enum { ROUND_TRIPS = 32 };
 
 // True if this rank runs on the same kernel as rank 0. Collective.

@@ -14,7 +14,6 @@
 #include "internal.h"
 
 #include <signal.h>
-#include <string.h>
 #include <time.h>
 
 enum { GATHER_NS = 50000000, ANSWER_NS = 1000000 };

@@ -3,8 +3,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-
 typedef struct Relaxation {
     const Problem *problem;
     Normalizers normalizers;

@@ -4,10 +4,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 static const double blur = 1e-7;      // relative to the objective: rounding of costs is smaller
 static const double rounding = 1e-13; // rounding errors of sums near 1
 

@@ -4,9 +4,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <string.h>
-
 static const double quanta = 1099511627776.0; // 2^40: quanta in the longest time of a link
 
 void hull_init(LpHull *hull, const Problem *problem, const Link *link) {

@@ -14,9 +14,6 @@
 #include "internal.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     MOST_STATES = 1 << 19, // of a link, divided evenly among its layers

@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <string.h>
-
 // Two normalizers that differ by less count as equal, so that quotients stay finite.
 static const double tiny = 1e-280;
 static const double smallest_theta = 1e-60, largest_theta = 1e60;

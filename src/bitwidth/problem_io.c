@@ -9,9 +9,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { LAST_SIGNAL = 64, LAST_EXIT = 255 };
 
 typedef struct Mark { // the first bytes

@@ -4,8 +4,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-
 static double rates(const Round *round, double seconds) {
     double sum = 0;
     for (int c = 0; c < round->links; c++)

@@ -6,8 +6,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-
 void round_init(Round *round, const Problem *problem, int which) {
     int begin = problem->round_begin[which], links = problem->round_begin[which + 1] - begin;
     *round = (Round){.problem = problem,

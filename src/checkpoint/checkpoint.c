@@ -13,8 +13,6 @@
 // newest folder whose hashes agree is always the state after some epoch, even if the writer
 // crashed. Rank 0 writes: weights are replicated, and it gathers all other state.
 #include "internal.h"
-#include <stdio.h>
-#include <string.h>
 
 char *checkpoint_path(char out[PATH_BYTES], const char *run_dir, int64_t epoch) {
     char name[RUNFOLDER_NAME];

@@ -1,7 +1,6 @@
 // The weights that a training starts from. Only rank 0 reads the file: under the same path another
 // machine may have a different one.
 #include "internal.h"
-#include <stdio.h>
 
 static void look(void *context, Error *err) {
     FirstWeights *first = context;

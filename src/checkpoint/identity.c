@@ -1,8 +1,6 @@
 // Which training a checkpoint belongs to: the config that changes results (as values, so that a
 // refusal can name the differences), the data, their partition, the seed, and the first weights.
 #include "internal.h"
-#include <stdio.h>
-#include <string.h>
 
 // ---- writing
 

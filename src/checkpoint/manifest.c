@@ -15,9 +15,6 @@
 // The checksum is the hash (XXH3, 128 bits) of the whole text with the checksum's own 32 digits
 // written as zeros, so that a change of any bit is detected. All versions have it.
 #include "internal.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { CHECKPOINT_VERSION = 2, MANIFEST_BYTES = 1 << 20, DIGITS = 32 };
 const char checkpoint_manifest[] = "checkpoint.json";

@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 // The newest valid checkpoint of a run, if it has one.
 typedef struct Newest {
     bool found;

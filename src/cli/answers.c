@@ -5,8 +5,6 @@
 #include "internal.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MOST_ARRAYS = 5, LETTER = 4 }; // bytes of a letter of numpy's <U

@@ -4,8 +4,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 static const char key[] = "run.backend";
 
 static bool names_key(const char *const *settings, int count) {

@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const char *const kind_names[] = {"source", "fitted", "dataset", "parts", "temporary"};
 enum { NAME_COLUMNS = 26, DAY = 24 * 3600, PRUNED_DAYS = 30 };
 

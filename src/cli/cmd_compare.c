@@ -4,8 +4,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 static const char default_modes[] = "vanilla,lossless,adaqp-published,adaqp,alone";
 
 typedef struct Variant {

@@ -2,8 +2,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 static bool show(const Options *options, Error *err) {
     Config config;
     const char *path = options->arguments > 1 ? options->argument[1] : NULL;

@@ -3,8 +3,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 // A config, as against a dataset, whose dataset.json is no config.
 static bool is_config(const char *source) {
     size_t length = strlen(source);

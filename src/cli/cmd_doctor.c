@@ -5,8 +5,6 @@
 #include "internal.h"
 
 #include <net/if.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 

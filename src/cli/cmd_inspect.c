@@ -2,9 +2,6 @@
 
 #include "inspect.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 // The first kind that recognises a path is taken, so narrower ones stand above wider ones.
 static const Inspected *const kinds[] = {
     &inspected_stream,      &inspected_snapshot,   &inspected_stream_checkpoint,

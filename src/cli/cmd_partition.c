@@ -2,7 +2,6 @@
 // One process stores it in the cache, where training finds it.
 
 #include "internal.h"
-#include <math.h>
 
 static void print_json(const char *folder, const char *name, Error *err) {
     JsonWriter writer;

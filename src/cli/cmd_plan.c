@@ -2,10 +2,6 @@
 
 #include "plan.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { SMALL_MEMORY = 4 }; // GiB that reading a small graph may take
 static const int small_cuts[SMALL] = {2, 4, 8};
 

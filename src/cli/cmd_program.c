@@ -5,10 +5,6 @@
 #include "fringe/program.h"
 #include "internal.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 // ---- what is written
 
 typedef struct Output { // of rank 0, which writes in a helper thread, because disks may be slow

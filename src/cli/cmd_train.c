@@ -2,7 +2,6 @@
 
 #include "internal.h"
 
-#include <string.h>
 #include <sys/resource.h>
 
 typedef struct Run { // one of --runs

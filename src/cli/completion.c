@@ -5,7 +5,6 @@
 #include "internal.h"
 
 #include <ctype.h>
-#include <string.h>
 
 // Words of a list like "show|check [CONFIG...]": the letters that a name consists of.
 static void put_names(const char *list) {

@@ -4,8 +4,6 @@
 
 #include "fringe/gradsync.h"
 
-#include <string.h>
-
 static void warn_of_late_trace(const Config *config) {
     const ConfigInts *trace = &config->run.trace;
     int64_t last = config->train.epochs;

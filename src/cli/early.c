@@ -5,8 +5,6 @@
 
 #include "fringe/gradsync.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 typedef struct Early {

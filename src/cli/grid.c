@@ -2,8 +2,6 @@
 
 #include "grid.h"
 
-#include <string.h>
-
 // The length of the next value: up to a comma outside of brackets and quotes.
 static size_t value_length(const char *text) {
     int depth = 0;

@@ -7,9 +7,6 @@
 #include "internal.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double every = 1,
                     patience = 10; // seconds; on several hosts mpirun's end takes a while

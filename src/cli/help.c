@@ -2,8 +2,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 enum { COLUMNS = 80, TEXT = 4096, OPTION = 21 }; // OPTION: columns of an option
 
 static void print_broken(const char *line) {

@@ -2,9 +2,6 @@
 
 #include "internal.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static bool refuse(const char *hosts, const char *why, Error *err) {
     return error_set(err, EXIT_USAGE,
                      "--hosts %s: %s; give HOST,HOST,... or HOST:RANKS,HOST:RANKS,... or a "

@@ -4,8 +4,6 @@
 
 #include "fringe/npy.h"
 
-#include <math.h>
-
 // ---- the kind "array"
 
 static bool is_array(const char *path) { return inspect_ends(path, ".npy"); }

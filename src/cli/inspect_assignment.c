@@ -3,8 +3,6 @@
 
 #include "inspect.h"
 
-#include <math.h>
-
 static double number(const Json *object, const char *key) {
     double number = json_get_number(object, key);
     return isnan(number) ? 0 : number;

@@ -2,9 +2,6 @@
 
 #include "inspect.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 // ---- the kinds "cache" and "cache entry"
 
 // Datasets and parts in the cache are of the kinds "dataset" and "partition".

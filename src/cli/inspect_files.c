@@ -2,9 +2,6 @@
 
 #include "inspect.h"
 
-#include <math.h>
-#include <string.h>
-
 // ---- the kind "checkpoint"
 
 static bool holds_checkpoints(const char *path) { return inspect_holds(path, "LATEST"); }

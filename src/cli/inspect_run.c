@@ -2,9 +2,6 @@
 
 #include "inspect.h"
 
-#include <math.h>
-#include <string.h>
-
 // ---- the facts
 
 static void print_head(const RunRecord *run) {

@@ -3,9 +3,6 @@
 
 #include "inspect.h"
 
-#include <math.h>
-#include <string.h>
-
 // ---- the runs inside
 
 static bool show_table(const Inspection *at) {

@@ -2,9 +2,6 @@
 
 #include "inspect.h"
 
-#include <math.h>
-#include <string.h>
-
 // What inspect_each looks for.
 typedef struct Search {
     char found[PATH_BYTES]; // ""; "checkpoints/events-N": the last one

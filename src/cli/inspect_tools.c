@@ -3,8 +3,6 @@
 #include "inspect.h"
 
 #include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 
 bool inspect_holds(const char *folder, const char *name) {
     return file_is_folder(folder) && file_exists(PATH_IN(folder, name));

@@ -4,8 +4,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 const Command commands[] = {
     {"train", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rMOsneuEqv",
      "train a model on the whole graph, on one or many ranks",

@@ -3,8 +3,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 // --- exit codes
 
 typedef struct Meaning {

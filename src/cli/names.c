@@ -4,8 +4,6 @@
 #include "internal.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 // A line for each name, made whole in memory as file_replace takes it.
 static bool write_lines(const NodeIds *names, const char *path, Error *err) {

@@ -3,8 +3,6 @@
 #include "internal.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 // A file of the new data is looked for where the command is given, not in the folder of the run.
 static const char *in_full(const char *setting, char out[PATH_BYTES + 64]) {

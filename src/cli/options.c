@@ -3,8 +3,6 @@
 #include "internal.h"
 
 #include <getopt.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define FLAG(member) OPTION_FLAG, offsetof(Options, member), 0, NULL
 #define TEXT(member) OPTION_TEXT, offsetof(Options, member), 0, NULL

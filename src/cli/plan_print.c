@@ -2,8 +2,6 @@
 
 #include "plan.h"
 
-#include <string.h>
-
 static size_t memory_of(const PlanEstimate *e) {
     return forecast_total(&e->memory) + forecast_device_total(&e->memory);
 }

@@ -3,8 +3,6 @@
 #include "internal.h"
 
 #include <limits.h>
-#include <math.h>
-#include <string.h>
 
 enum { CELL = 64 };
 

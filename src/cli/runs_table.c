@@ -2,10 +2,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { COLUMNS = 80, NUMBERS = 50, NAME_MOST = 48, DIFFERENCES = 1024 };
 typedef struct Table {
     const RunRecords *records;

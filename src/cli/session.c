@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void say_lines(const char *before, const char *lines) {
     char text[sizeof((Error *)NULL)->text], *rest = text;
     snprintf(text, sizeof text, "%s", lines);

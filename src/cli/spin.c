@@ -5,8 +5,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static const char briefly[] = "1000"; // rounds; libgomp's default is 300,000

@@ -3,8 +3,6 @@
 
 #include "grid.h"
 
-#include <string.h>
-
 static void folder_of(char *out, size_t size, const char *base, const char *name) {
     char plain[POINT];
     snprintf(plain, sizeof plain, "%s", name);

@@ -3,8 +3,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 static double mebibytes(size_t bytes) { return (double)bytes / (1 << 20); }
 
 // The three largest items of the host, or of the device.

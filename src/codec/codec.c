@@ -2,8 +2,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 static const Codec *const codecs[] = {&codec_fp32, &codec_bf16, &codec_integer};
 const Family codec_family = FAMILY_OF_POINTERS("quantization.codec", NULL, codecs);
 

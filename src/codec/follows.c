@@ -3,8 +3,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-
 enum { STEPS = 256 }; // of the integral, from -8 to 8
 
 // E(max - min) of that many normal values: the integral of 1 - P(all below x) - P(all above x).

@@ -7,9 +7,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <string.h>
-
 _Static_assert(sizeof(GridOptions) <= sizeof(MemberValues), "the options fit");
 
 // ---- options

@@ -9,8 +9,6 @@
 #include "internal.h"
 #include "rans.h"
 
-#include <string.h>
-
 static int64_t values_of(const MessageLayout *layout) {
     int64_t values = 0;
     for (Run run = {0}; run_next(&run, layout);)

@@ -2,8 +2,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 static bool may_have_one_bit(const Config *config) {
     const ConfigInts *bits = &config->quantization.bits;
     bool one = config->quantization.initial_bits == 1;

@@ -4,8 +4,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 // The codec's own options.
 typedef struct IntegerOptions {
     bool bf16;    // Z and S travel as bf16, else as fp32

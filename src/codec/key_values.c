@@ -3,8 +3,6 @@
 #include "internal.h"
 #include "keys.h"
 
-#include <string.h>
-
 void keys_set(MemberValues *values, double part) { memcpy(values->values, &part, sizeof part); }
 
 static double part_of(const MessageLayout *layout) {

@@ -13,8 +13,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 const Residual residual_none = {.name = "none"};
 
 void residual_set(MemberValues *values, ResidualOptions options) {

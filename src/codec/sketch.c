@@ -3,8 +3,6 @@
 #include "sketch.h"
 #include "internal.h"
 
-#include <string.h>
-
 _Static_assert(sizeof(SketchOptions) <= sizeof(MemberValues), "the options fit");
 
 void sketch_set(MemberValues *values, SketchOptions options) {

@@ -4,9 +4,6 @@
 #include "rans.h"
 #include "sketch_shape.h"
 
-#include <math.h>
-#include <string.h>
-
 // ---- numbers
 
 static bool unpack(uint8_t *number, int64_t n, int bits, const unsigned char *in) {

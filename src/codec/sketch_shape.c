@@ -4,8 +4,6 @@
 #include "differences.h"
 #include "quantiles.h"
 
-#include <math.h>
-
 // ---- the shape
 
 static int bits_of(int most) {

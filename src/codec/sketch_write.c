@@ -5,8 +5,6 @@
 #include "rans.h"
 #include "sketch_shape.h"
 
-#include <string.h>
-
 // ---- numbers
 
 static void pack(unsigned char *out, const uint8_t *number, int64_t n, int bits) {

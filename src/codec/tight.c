@@ -3,8 +3,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-
 int64_t tight_count(const MessageLayout *layout) {
     return (int64_t)(codec_fp32.bytes(layout) / sizeof(float));
 }

@@ -4,8 +4,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 static uint32_t magnitude(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);

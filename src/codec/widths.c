@@ -2,8 +2,6 @@
 
 #include "fringe/codec.h"
 
-#include <string.h>
-
 bool width_known(int bits) { return (bits >= 1 && bits <= 8) || bits == WIDTH_MOST; }
 
 static size_t place_bytes(int64_t count) { return memory_product(count, sizeof(int32_t)); }

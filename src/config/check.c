@@ -4,10 +4,7 @@
 
 #include "internal.h"
 
-#include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 bool config_count_only(Complaints *complaints) {
     complaints->count += complaints->err == NULL;

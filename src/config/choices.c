@@ -2,9 +2,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const Family *const *families; // [family_count]; borrowed
 static int family_count;
 

@@ -4,9 +4,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 // A condition has terms, separated by blanks, which must all hold: "KEY=A|B", the word of KEY is A
 // or B ("A" also stands for "A:ARGUMENT"; a list has one of these words; no word: it is empty), or
 // "KEY!=A|B". Text without '=' names the command that alone reads the keys.

@@ -3,9 +3,6 @@
 #include "internal.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { NUMBERS_MOST = CONFIG_TEXT / 2 }; // of a text: a digit and a comma each
 

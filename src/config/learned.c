@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 // Data, parts, seed and the file of the first weights are compared by their contents, not by keys,
 // and presets by what they set. A run may be made longer, unless its learning rates or the bits of
 // its gradients depend on the last epoch.

@@ -4,11 +4,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void store_text(void *values, const Key *key, const char *json, Complaints *complaints) {
     Error syntax = {0};
     CLEARED(json_drop) Json *value = json_parse(json, strlen(json), key->path, &syntax);

@@ -2,9 +2,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 // Words may be numbers.
 static bool add_word(ConfigWords *words, const char *name, const Json *value) {
     char word[CONFIG_WORD] = "";

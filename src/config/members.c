@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { MEMBERS_MOST = 32 };
 
 static Key all[CONFIG_KEYS];

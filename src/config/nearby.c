@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { CONFIGS_MOST = 256, NAME = 128 };
 
 typedef struct Names {

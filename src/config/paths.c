@@ -4,9 +4,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 // Makes a path absolute from the current folder, without resolving links.

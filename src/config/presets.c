@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define SAVES_LITTLE                                                                               \
     "lossless.order=aggregate-first", "lossless.receptive_field=all", "lossless.cover=replicas"
 #define SAVES_NOTHING "lossless.input_features=exchange", SAVES_LITTLE

@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 // "train.epochs" -> "train", "epochs"; "mode" -> "", "mode".
 static const char *split_path(const Key *key, char section[CONFIG_WORD]) {
     const char *dot = strchr(key->path, '.');

@@ -2,9 +2,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 // The words of a section's keys, for family_closest; 0 if there is no such section.
 static int words_of(const char *section, const char *words[64]) {
     int count = 0;

@@ -6,8 +6,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 #define SETTINGS_OF_OPTIMIZER                                                                      \
     "train.optimizer names it; its settings are train.lr, train.weight_decay, train.momentum, "    \
     "train.betas and train.eps"

@@ -2,8 +2,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 // Also true for the copy of an array whose place in the file was not aligned.
 static bool in_mapping(const Dataset *dataset, const void *array) {
     const char *begin = dataset->map.mapping, *at = array;

@@ -2,9 +2,6 @@
 
 #include "roster.h"
 
-#include <math.h>
-#include <string.h>
-
 bool rows_fit(const Dataset *dataset, const char *what, int64_t rows, Error *err) {
     if (rows == dataset->nodes)
         return true;

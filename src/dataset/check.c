@@ -2,9 +2,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <string.h>
-
 void fitted_clear(Dataset *dataset) {
     for (int i = 0; i < dataset->fitted_steps; i++) {
         memory_free(dataset->fitted[i].mean);

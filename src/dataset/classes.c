@@ -3,10 +3,6 @@
 
 #include "roster.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 static Cell word_at(const ClassWords *words, int64_t i) {
     int64_t span = words->span[i];
     return (Cell){(char *)(uintptr_t)words->text + (span >> SPAN_BITS), span_bytes(span), false,

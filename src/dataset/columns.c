@@ -3,9 +3,6 @@
 #include "table.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 // Letters and digits in lower case, without bracketed parts: ":START_ID(Person)" -> "startid".
 static void plain_of(char out[TABLE_NAME], const char *name, const char *end) {

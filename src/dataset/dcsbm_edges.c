@@ -18,9 +18,6 @@
 
 #include "dcsbm.h"
 
-#include <math.h>
-#include <string.h>
-
 typedef struct Alias { // of an entry: itself with that probability, else another
     float keep;
     int32_t other;

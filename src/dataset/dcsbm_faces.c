@@ -15,8 +15,6 @@
 
 #include "dcsbm.h"
 
-#include <math.h>
-
 // ---- how many blocks a carrier faces
 
 // Adds for one node that faces s blocks: the parts that read it, and the chance that any does.

@@ -2,10 +2,6 @@
 
 #include "writers.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 char *put_int(char *out, int64_t value) {
     char digits[DECIMAL_INT];
     int count = 0;

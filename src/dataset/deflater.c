@@ -6,7 +6,6 @@
 
 #include "deflater.h"
 
-#include <string.h>
 #include <zlib.h>
 
 enum { WINDOW = 1 << 15, MARK = 16 }; // bytes; of what ends a block, at most

@@ -3,8 +3,6 @@
 #include "fringe/base/sort.h"
 #include "internal.h"
 
-#include <string.h>
-
 static bool has(const Csr *rows, int64_t i, int32_t column) {
     const int32_t *list = rows->column + rows->offset[i];
     int64_t count = rows->offset[i + 1] - rows->offset[i], place = sort_below(list, count, column);

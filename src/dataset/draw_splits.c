@@ -7,10 +7,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct Drawn {
     uint64_t key; // words 0 and 1 of philox of (seed, node)
     int32_t node;

@@ -4,8 +4,6 @@
 #include "links.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
 #define CURE "set data.columns={\"source\": ..., \"target\": ...}"
 

@@ -8,10 +8,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static float weight_of(const Dataset *d, int64_t hyperedge) {
     return d->hyperedge_weight == NULL ? 1 : d->hyperedge_weight[hyperedge];
 }

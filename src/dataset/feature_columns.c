@@ -3,9 +3,6 @@
 
 #include "roster.h"
 
-#include <stdio.h>
-#include <string.h>
-
 // How a column fares as numbers: all, none, or the first row that is empty among numbers.
 typedef enum Numbers { NUMBERS, WORDS, HOLES } Numbers;
 

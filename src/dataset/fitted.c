@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { STEPS_TEXT = CONFIG_LIST * (CONFIG_WORD + 1) + 1, ARRAYS_OF_STEP = 2 };
 
 static void join_steps(char out[STEPS_TEXT], const ConfigWords *steps) {

@@ -4,8 +4,6 @@
 #include "internal.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 // Looks at the entries of `folder`/`inside`; `inside` is "" or ends in a slash.
 static bool look(const char *folder, const char *inside, const char *known, Error *err) {

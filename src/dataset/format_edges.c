@@ -5,9 +5,6 @@
 #include "konect.h"
 #include "parts.h"
 
-#include <stdio.h>
-#include <string.h>
-
 // Gephi's column Type: all Undirected says that each edge stands once.
 static bool check_types(const Links *links, bool *undirected, Warnings *warnings, Error *err) {
     int64_t once = 0;

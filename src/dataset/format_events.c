@@ -4,9 +4,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 // Without a config, as in fringe inspect, nothing is said.
 bool stream_is_lenient(const Config *config) {
     return config_is_said(config, "stream.strict") && !config->stream.strict;

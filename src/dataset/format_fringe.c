@@ -4,9 +4,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const char *const manifest_name = "dataset.json";
 static const char *const arrays_name = "dataset.safetensors";
 enum { DIRECTORY_VERSION = 1 };

@@ -11,8 +11,6 @@
 #include "graphsaint.h"
 #include "npz_layout.h"
 
-#include <stdio.h>
-
 static const char *const names[] = {"adj_full.npz", "feats.npy", "class_map.json", "role.json"};
 enum { GRAPH, FEATURES, CLASSES, ROLES, FILES };
 

@@ -7,8 +7,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 typedef struct Header {
     int64_t hyperedges, vertices;
     bool hyperedge_weights, vertex_weights;

@@ -10,8 +10,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 typedef struct Matrix {

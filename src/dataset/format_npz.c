@@ -4,8 +4,6 @@
 
 #include "npz_layout.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 static bool check_square(const FileCsr *csr, Error *err) {

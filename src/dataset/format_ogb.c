@@ -12,8 +12,6 @@
 
 #include "ogb.h"
 
-#include <stdio.h>
-
 // ---- tables
 
 static bool table_read(const OgbFolder *f, const char *name, OgbTable *table, Error *err) {

@@ -6,7 +6,6 @@
 #include "links.h"
 
 #include <ctype.h>
-#include <string.h>
 
 // --- columns
 

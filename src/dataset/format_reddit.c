@@ -5,9 +5,6 @@
 
 #include "npz_layout.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const char data_name[] = "reddit_data.npz";
 static const char *const graph_names[] = {"reddit_graph.npz", "reddit_self_loop_graph.npz"};
 

@@ -3,9 +3,6 @@
 
 #include "parts.h"
 
-#include <stdio.h>
-#include <string.h>
-
 // The files of reddit are npz files; a list of edges is what looks like one, and a folder of our
 // own format whatever others do not know.
 static const Format *const formats[] = {

@@ -7,11 +7,6 @@
 
 #include "generate.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const Recipe recipes[] = {
     {"reddit-small", 23000, 1100000, 602, 41, 64, 0.84, 2.9, 0.05, 0.13, 1.0},
     {"reddit-medium", 233000, 11400000, 602, 41, 256, 0.84, 2.4, 0.05, 0.13, 1.0},

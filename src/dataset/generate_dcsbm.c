@@ -12,10 +12,6 @@
 
 #include "dcsbm.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 // Counted from ogbn-arxiv's labels.
 enum { ARXIV_CLASSES = 40 };
 static const int32_t arxiv_sizes[ARXIV_CLASSES] = {

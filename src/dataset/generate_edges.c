@@ -10,8 +10,6 @@
 
 #include "generate.h"
 
-#include <math.h>
-
 // Expected edges inside a community with descending weights w[0..m), for one scale. Pairs (i, j >
 // i) with j < t are certain (probability clipped at 1); t falls as i grows, so one sweep suffices.
 static double expected_inside(const double *w, const double *tail, int64_t m, double scale,

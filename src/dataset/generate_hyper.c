@@ -13,10 +13,6 @@
 
 #include "generate.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 enum { ARITY_MOST = 1 << 16, DRAWS = 16, HYPER_MOST = 1 << 28 };
 
 typedef struct Hyper {

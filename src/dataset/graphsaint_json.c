@@ -2,9 +2,6 @@
 
 #include "graphsaint.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 // ---- class_map.json
 
 typedef struct ClassMap {

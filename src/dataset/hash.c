@@ -3,9 +3,6 @@
 
 #include "parts.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { SOURCE_VERSION = 6 }; // raise it when the output of a reader or a step changes
 
 static void add_array(Hash *hash, const char *what, const void *array, size_t bytes) {

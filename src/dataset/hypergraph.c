@@ -3,8 +3,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-
 // --- the checks
 
 bool hypergraph_fits(int64_t nodes, int64_t hyperedges, Error *err) {

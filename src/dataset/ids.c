@@ -6,8 +6,6 @@
 #include "internal.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 const char *node_id_text(const NodeIds *ids, int64_t i, char out[NODE_ID_TEXT]) {
     int64_t bytes = ids->bytes != NULL ? ids->offset[i + 1] - ids->offset[i] : 0;

@@ -2,9 +2,6 @@
 
 #include "links.h"
 
-#include <stdio.h>
-#include <string.h>
-
 bool ids_are_text(const Config *config) { return strcmp(config->data.ids, "text") == 0; }
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -16,8 +16,6 @@
 
 #include <omp.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     PIECE = 8192, // ends that a thread takes at once

@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 // How many are not 0, where that is few and d is loaded.
 static void print_features(const Sink *out, const Dataset *d) {
     bool loaded = d->x != NULL || d->sparse.offset != NULL;

@@ -3,9 +3,6 @@
 
 #include "roster.h"
 
-#include <stdio.h>
-#include <string.h>
-
 typedef struct Join {
     Dataset *dataset;
     const Roster *roster;

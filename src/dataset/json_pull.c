@@ -3,7 +3,6 @@
 #include "json_pull.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 struct JsonPull {
     FILE *file;

@@ -4,9 +4,6 @@
 
 #include "konect.h"
 
-#include <stdio.h>
-#include <string.h>
-
 bool konect_begins(const char *text) {
     return strncmp(text, "% sym", 5) == 0 || strncmp(text, "% asym", 6) == 0 ||
            strncmp(text, "% bip", 5) == 0;

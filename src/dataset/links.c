@@ -6,7 +6,6 @@
 #include "links.h"
 
 #include <ctype.h>
-#include <math.h>
 
 typedef struct Reading {
     Links *links;

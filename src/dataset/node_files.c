@@ -4,8 +4,6 @@
 
 #include "roster.h"
 
-#include <string.h>
-
 struct NodeFiles {
     const Config *config;
     Npy features, labels;

@@ -3,8 +3,6 @@
 
 #include "roster.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 enum { OF_ID, OF_LABEL, OF_SPLIT };

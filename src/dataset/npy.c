@@ -10,9 +10,6 @@
 
 #include "npy_input.h"
 
-#include <stdio.h>
-#include <string.h>
-
 // A position in the header's dict literal.
 typedef struct Literal {
     const char *at, *end;

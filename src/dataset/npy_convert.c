@@ -2,9 +2,6 @@
 
 #include "fringe/npy.h"
 
-#include <math.h>
-#include <string.h>
-
 // The bytes of one element as an unsigned number.
 static inline uint64_t load(const unsigned char *at, int item, bool big_endian) {
     uint64_t value = 0;

@@ -6,10 +6,6 @@
 #include "npy_input.h"
 #include "zip_archive.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { READ_AHEAD = 4 }; // arrays
 
 struct Npz {

@@ -3,8 +3,6 @@
 
 #include "writers.h"
 
-#include <string.h>
-
 static void make_copy(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
     const char *from = array->from;
     memcpy(out, from + (size_t)place->at * array->item, (size_t)count * array->item);

@@ -3,9 +3,6 @@
 
 #include "npz_layout.h"
 
-#include <stdio.h>
-#include <string.h>
-
 void file_csr_clear(FileCsr *csr) {
     memory_free(csr->offset);
     memory_free(csr->index);

@@ -3,8 +3,6 @@
 
 #include "npz_layout.h"
 
-#include <string.h>
-
 const char *npz_weights(const Npz *npz, const Config *config) {
     if (config->data.weights[0] != '\0' && !config_names_file(config->data.weights))
         return config->data.weights;

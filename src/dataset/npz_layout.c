@@ -7,9 +7,6 @@
 
 #include "npz_layout.h"
 
-#include <stdio.h>
-#include <string.h>
-
 // The first of the names that is in the archive, or NULL.
 static const char *first_of(const Npz *npz, const char *const *names) {
     for (; *names != NULL; names++)

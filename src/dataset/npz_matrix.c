@@ -3,8 +3,6 @@
 
 #include "npz_layout.h"
 
-#include <string.h>
-
 typedef struct Matrix {
     Npz *npz;
     char format[8];

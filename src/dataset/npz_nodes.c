@@ -3,8 +3,6 @@
 
 #include "npz_layout.h"
 
-#include <string.h>
-
 // Sparse features become dense float32 rows, unless data.features_as wants them as they are;
 // duplicate entries are added.
 static bool take_sparse(Dataset *dataset, const FileCsr *csr, const char *shape,

@@ -2,9 +2,6 @@
 
 #include "npz_layout.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static bool is_same(const char *key, const char *read) {
     return read != NULL && strcmp(key, read) == 0;
 }

@@ -2,9 +2,6 @@
 
 #include "ogb.h"
 
-#include <stdio.h>
-#include <string.h>
-
 bool ogb_has(const char *folder, const char *name) { return file_exists(PATH_IN(folder, name)); }
 
 static bool holds_tables(const char *folder) {

@@ -3,7 +3,6 @@
 #include "ogb.h"
 
 #include <ctype.h>
-#include <string.h>
 
 bool ogb_take_rows(void *context, TextBlock *block, Error *err) {
     const OgbTable *t = context;

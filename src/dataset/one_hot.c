@@ -9,8 +9,6 @@
 #include "internal.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
 
 enum { WHOLE_MOST = 1 << 24 }; // above it, different whole numbers are the same float
 

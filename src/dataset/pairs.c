@@ -2,9 +2,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 void pairs_clear(Pairs *pairs) {
     memory_free(pairs->source);
     memory_free(pairs->target);

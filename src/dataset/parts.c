@@ -4,9 +4,6 @@
 #include "table.h"
 
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static int compare(const void *a, const void *b) { return strcmp(a, b); }
 

@@ -3,10 +3,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 typedef enum StepOf { OF_BOTH, OF_GRAPHS, OF_HYPERGRAPHS } StepOf;
 
 typedef struct Step {

@@ -3,8 +3,6 @@
 
 #include "table.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 typedef struct Kind {

@@ -3,8 +3,6 @@
 #include "roster.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 static const char *const list_keys[ROSTER_LISTS] = {"train_ids", "val_ids", "test_ids"};
 static const char *const list_synonyms[ROSTER_LISTS] = {"train_ids", "valid_ids", "test_ids"};

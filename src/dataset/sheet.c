@@ -2,8 +2,6 @@
 
 #include "roster.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 void sheet_close(Sheet *sheet) {

@@ -3,8 +3,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 enum { SHORT = 48, DIGIT = 8, DIGITS = 1 << DIGIT };
 
 static void insert_all(int32_t *row, int64_t count) {

@@ -6,9 +6,6 @@
 // not tell where it came from.
 #include "npz_layout.h"
 
-#include <math.h>
-#include <string.h>
-
 // Above this share of numbers that are not 0 rows of floats train faster: by 15 % where they are
 // multiplied into 64 columns, by 20 % into 256; and as CSR each takes two.
 static const double dense_from = 0.1;

@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 const char *split_key(const Config *config, int which) {
     static const char *const usual[3] = {"train_idx", "val_idx", "test_idx"};
     return config->data.split_keys.count > 0 ? config->data.split_keys.word[which] : usual[which];

@@ -3,10 +3,6 @@
 #include "table.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 enum { LOOKED_AT = 100 }; // lines that decide

@@ -9,7 +9,6 @@
 
 #include <omp.h>
 #include <pthread.h>
-#include <string.h>
 #include <zlib.h>
 
 enum { BLOCK = 4 << 20, PARSERS = 16, BLOCKS = PARSERS + 2 };

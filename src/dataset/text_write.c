@@ -6,7 +6,6 @@
 #include "writers.h"
 
 #include <omp.h>
-#include <string.h>
 #include <zlib.h>
 
 // Bytes of text, blocks in memory; the level of deflate: 6 would save 4 % more and take 3 times as

@@ -9,7 +9,6 @@
 #include <libdeflate.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <time.h>
 
 enum { PIECE = 4 << 20, FEW = 16 << 20, PAUSE = 2000000 }; // bytes; nanoseconds

@@ -7,9 +7,6 @@
 #include "fringe/base/sort.h"
 #include "writers.h"
 
-#include <math.h>
-#include <stdio.h>
-
 enum { PIECE = 2 * (DECIMAL_INT + 1) + DECIMAL_FLOAT + 1 };
 
 typedef struct Lines {

@@ -8,8 +8,6 @@
 #include "writers.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 #include <zip.h>
 

@@ -4,9 +4,6 @@
 
 #include "writers.h"
 
-#include <stdio.h>
-#include <string.h>
-
 // ---- tables
 
 static char *put_edges(const void *context, int64_t begin, int64_t end, char *out) {

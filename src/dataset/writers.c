@@ -2,11 +2,6 @@
 
 #include "writers.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 // ---- our own folder
 
 static bool write_fringe(const Writing *writing, Error *err) {

@@ -8,7 +8,6 @@
 
 #include "internal.h"
 
-#include <string.h>
 #include <zlib.h>
 
 enum {

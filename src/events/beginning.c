@@ -2,8 +2,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 enum { FIRST_LINE = 128 }; // most bytes of it; a file without lines is none of ours
 
 // What else is taken for a stream.

@@ -3,7 +3,6 @@
 #include "internal.h"
 
 #include <float.h>
-#include <string.h>
 
 const EventForm event_forms[EVENT_SNAPSHOT + 1] = {
     [EVENT_HYPEREDGE] = {"+h", "+h H [w=F] V V ...", 0, INT64_MAX},

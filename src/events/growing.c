@@ -3,7 +3,6 @@
 #include "fringe/growing.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
 
 enum {

@@ -3,8 +3,6 @@
 // events depend on that order.
 #include "live.h"
 
-#include <string.h>
-
 // "id", "count", "free", "pin" of each side; weights; numbers
 enum { TENSORS_OF_SIDE = 4, LIVE_TENSORS = LIVE_SIDES * TENSORS_OF_SIDE + 2, LIVE_NUMBERS = 3 };
 

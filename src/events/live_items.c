@@ -3,8 +3,6 @@
 // waits for a table to grow.
 #include "live.h"
 
-#include <stdlib.h>
-
 // The finalizer of splitmix64: every bit of the id changes half of the bits.
 static uint64_t mixed(uint64_t id) {
     id = (id ^ id >> 30) * 0xbf58476d1ce4e5b9u;

@@ -3,8 +3,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 static bool known_layout(const EventRecord *head, Error *err) {
     static const char damaged[] = "the stream is damaged at this byte or before";
     if (head->op < EVENT_HYPEREDGE || head->op > EVENT_SNAPSHOT)

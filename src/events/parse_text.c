@@ -5,8 +5,6 @@
 #include "internal.h"
 
 #include <float.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { WORD = 80 }; // most characters of a word that a message shows or a weight has
 

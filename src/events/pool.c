@@ -2,8 +2,6 @@
 // free one.
 #include "fringe/growing.h"
 
-#include <string.h>
-
 bool pool_init(Pool *pool, size_t item, const char *what, Error *err) {
     *pool = (Pool){0};
     return growing_init(&pool->elements, UINT32_MAX, item, what, err);

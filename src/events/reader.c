@@ -3,8 +3,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 typedef EventNext Step(EventReader *reader, Event *event);
 
 struct EventReader {

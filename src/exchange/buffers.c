@@ -1,7 +1,6 @@
 // The memory of one exchange at a time. Messages and received rows, with their padding, are always
 // written completely, so channels whose exchanges run one after the other can share it.
 #include "buffers.h"
-#include <string.h>
 
 static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 

@@ -2,8 +2,6 @@
 
 #include "buffers.h"
 
-#include <stdio.h>
-
 void channel_trace(Channel *channel, int round, int flow, double end) {
     const Transfer *transfer = &channel->ring.transfer[round][flow];
     const Timers *timers = timers_in_use();

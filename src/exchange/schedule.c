@@ -5,8 +5,6 @@
 #include "channel.h"
 #include "schedules.h"
 
-#include <string.h>
-
 static int rounds_of(const Channel *channel) { return channel->plan->size - 1; }
 
 // Messages progress during the own part, because its kernels call the Poll.

@@ -11,9 +11,6 @@
 #include "schedules.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 // ---- its options
 

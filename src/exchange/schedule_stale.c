@@ -17,8 +17,6 @@
 #include "channel.h"
 #include "schedules.h"
 
-#include <string.h>
-
 // ---- its options
 
 typedef struct Words {

@@ -3,8 +3,6 @@
 
 #include "buffers.h"
 
-#include <stdio.h>
-
 enum { NAME = 64 };
 
 static void name_of(char out[NAME], const Channel *channel, const char *what) {

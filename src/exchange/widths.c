@@ -2,8 +2,6 @@
 
 #include "buffers.h"
 
-#include <string.h>
-
 const HaloPlan *channel_halo_plan(const Channel *channel) { return channel->plan; }
 
 int64_t channel_columns(const Channel *channel) { return channel->columns; }

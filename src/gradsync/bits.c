@@ -14,8 +14,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-
 enum { BITS_LEAST = 2, BITS_MOST = GRADIENT_BITS_MOST };
 
 static double levels_of(int64_t bits) { return ldexp(1, (int)bits - 1) - 1; }

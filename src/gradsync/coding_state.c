@@ -3,8 +3,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-
 void coding_set_bits(Coding *c, int64_t bits) {
     c->bits.bits = bits;
     for (int way = 0; way < WAYS && c->bits.rule != NULL; way++)

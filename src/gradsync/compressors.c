@@ -4,9 +4,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <string.h>
-
 typedef struct Rule {
     const char *name, *bits;
     GridRule rule;

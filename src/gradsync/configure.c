@@ -2,8 +2,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 // Rules choose 2 to GRADIENT_BITS_MOST bits, of codecs that have them.
 static bool configure_bits(GradForm *form, const Config *config, Error *err) {
     const BitsRule *rule = family_find(&bits_rule_family, config->gradients.bits_rule, NULL, err);

@@ -5,8 +5,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-
 // out[k] += x y[k]
 static void add_scaled(double *out, double x, const float *y, int rank) {
     for (int k = 0; k < rank; k++)

@@ -6,8 +6,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-
 static const float *floats_at(const Coding *c, Rows rows) {
     return (const float *)host_mirror(c->cpu, rows.at, NULL);
 }

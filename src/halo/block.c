@@ -2,8 +2,6 @@
 // partials of edge weights (edge counts without weights) over the whole graph, without added
 // self-loops. `mean` is the smallest row and the one to copy.
 #include "fringe/halo.h"
-#include <math.h>
-#include <stdio.h>
 
 typedef enum Diagonal {
     ONE,            // not stored

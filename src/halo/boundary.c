@@ -2,7 +2,6 @@
 // row that travels for it: the row of the source, or a partial aggregate for the target.
 #include "cover.h"
 #include "internal.h"
-#include <string.h>
 
 // The round (in ring order) of each remote source, or -1 if its owner does not count it as a
 // source.

@@ -13,7 +13,6 @@
 // partners are in none, and so on. Hence every minimum cover contains the reached targets, and this
 // cover contains no other targets.
 #include "cover.h"
-#include <string.h>
 
 enum { NONE = -1 }; // no partner; not reached
 

@@ -7,7 +7,6 @@
 //  readers.
 // If a Pattern keeps all own edges of its rows, it borrows them from the shard or another Pattern.
 #include "internal.h"
-#include <string.h>
 
 void cover_choose(Cover cover[SHARD_SETS], const char *word, int sets) {
     bool replicas = strcmp(word, "replicas") == 0 && sets > 1;

@@ -7,7 +7,6 @@
 // row numbers, node ids and counts of one round fit in 4 bytes. Lists are in rank order, as
 // comm_all_to_all_v requires.
 #include "internal.h"
-#include <string.h>
 
 enum { ROWS, PARTIALS, MEMBERS, HEAD };
 

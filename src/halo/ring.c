@@ -2,7 +2,6 @@
 // need rank order. So the rounds of a list are copied into rank order, sent, and copied back into
 // ring order.
 #include "fringe/halo.h"
-#include <string.h>
 
 // The round in which this rank sends to (or receives from) `peer`.
 static int round_of(const Comm *comm, int peer, bool sending) {

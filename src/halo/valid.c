@@ -2,7 +2,6 @@
 // (deep): every owner sends the global ids of its send lists, and the reader compares them with the
 // ids of its halo rows, which checks invariants 4 and 5 together.
 #include "fringe/halo.h"
-#include <string.h>
 
 // Invariant 7.
 static bool offsets_are_valid(const int64_t *offset, int64_t lists, int64_t end) {

@@ -5,8 +5,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-
 static void count_majority(const Shard *shard, int64_t hit[4]) {
     for (int64_t row = 0; row < shard->set[NODES].own; row++)
         hit[shard->split[row]] += shard->label[row] == shard->majority;

@@ -8,7 +8,6 @@
 // The sums of each direction are added over the ranks once: two waits of the host a layer and
 // epoch.
 #include "internal.h"
-#include <math.h>
 
 static const double epsilon = 1e-5, momentum = 0.1;
 

@@ -5,9 +5,6 @@
 // columns, so its logits are a small download.
 #include "errors.h"
 
-#include <math.h>
-#include <string.h>
-
 typedef struct ErrorSums { // of a column, over the rows of a split
     double rows, absolute, square;
     double sum, spread; // of the numbers y, and of (y - their mean)^2

@@ -8,8 +8,6 @@
 // label ever reaches its loss. Evaluation gives the labels of all training nodes. No message has
 // them: those of the halo are sent once, and both ends draw by node id, as for kept features.
 #include "internal.h"
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct LabelRule {
     const char *name;

@@ -12,7 +12,6 @@
 //          layers have weights, and model.post follows both but the last. Nodes take the mean over
 //          their hyperedges, weighted by w.
 #include "layer_linear.h"
-#include <string.h>
 
 enum { STAGES = 2 };
 

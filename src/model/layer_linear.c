@@ -7,7 +7,6 @@
 //
 // gcn is the smallest kind, and the one to copy.
 #include "layer_linear.h"
-#include <string.h>
 
 // ---- shape
 

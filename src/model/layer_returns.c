@@ -17,8 +17,6 @@
 // PyG: APPNP behind lin1, lin2, ..., and GCN2Conv (shared weights; weight1 is [in, out] in files)
 // between lins.0 and lins.1.
 #include "layer_linear.h"
-#include <math.h>
-#include <stdio.h>
 
 static RowFactor times(float factor) { return (RowFactor){.plain = factor}; }
 

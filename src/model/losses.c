@@ -2,8 +2,6 @@
 // the gradient of one more comes from a callback, which code sets.
 #include "internal.h"
 
-#include <string.h>
-
 enum { ONE = 1 << LABEL_CLASS, SEVERAL = 1 << LABEL_CLASSES, NUMBERS = 1 << LABEL_NUMBERS };
 static const Loss losses[] = {
     {"softmax", ONE, LOSS_SOFTMAX},

@@ -1,8 +1,5 @@
 // The model with data: made from a shape, planned, freed, and its public functions.
 #include "internal.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static void find_parameters(Model *m) {
     for (int i = 0; i < m->shape.parameter_spans; i++) {

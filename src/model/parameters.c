@@ -1,9 +1,6 @@
 // The parameters of a model: spans of one flat array in the order of the layers, their names and
 // initial values.
 #include "internal.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 int weighted_layers(const ModelShape *shape, int begin, int end) {
     int count = 0;

@@ -6,7 +6,6 @@
 //
 //   Z --norm--> mid[0] --activation--> H --dropout--> H
 #include "internal.h"
-#include <string.h>
 
 bool post_in_steps(const ModelShape *shape) {
     bool other = posts(shape, POST_ACTIVATION) && shape->activation != ACTIVATION_RELU;

@@ -12,9 +12,6 @@
 //                      (scikit-learn: average_precision_score, macro)
 #include "internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 typedef struct Ranked { // a row in the list of a class
     double score;       // -infinity: not a number
     int64_t has;        // 1 or 0

@@ -2,10 +2,6 @@
 // writes, prints or compares scores knows none of them by name.
 #include "errors.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #define CLASSES "softmax bce hinge"
 
 static double mean_loss(const Evaluated *e) {

@@ -1,8 +1,6 @@
 // The model without data: layers, widths, savings. Kinds of layers are a table; the smallest
 // member, and the one to copy, is gcn (layer_linear.c).
 #include "internal.h"
-#include <stdio.h>
-#include <string.h>
 
 extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn, layer_gin, layer_sgc, layer_mlp,
     layer_appnp, layer_gcn2, layer_hgnn, layer_hnhn;

@@ -1,7 +1,6 @@
 // Which levels are read again: model.skip, model.jk, model.mix, and the anchor of kinds that return
 // to one.
 #include "internal.h"
-#include <string.h>
 
 // All layers that aggregate add the anchor to rows as wide.
 static bool read_anchor(ModelShape *shape, Error *err) {

@@ -9,7 +9,6 @@
 // Both multiply, round and add, from +0, so no bit depends on threads or vectors. Dropout of the
 // input draws for the entries alone, by the numbers that rows of floats would draw by.
 #include "internal.h"
-#include <string.h>
 
 static const char *const what = "sparse features";
 

@@ -6,8 +6,6 @@
 // as in torch: divided by the sum of w_y over the training nodes of all ranks.
 #include "internal.h"
 
-#include <string.h>
-
 static const char none[] = "none", balanced[] = "balanced";
 
 // hinge and mse have no factors.

@@ -3,8 +3,6 @@
 // hypergraphs fit several operators, so their files name the one they were trained with: the
 // letters of its normalisation as an array.
 #include "fringe/model.h"
-#include <stdio.h>
-#include <string.h>
 
 // out [columns, rows] = in [rows, columns]
 static void transpose(float *out, const float *in, int64_t rows, int64_t columns) {

@@ -1,7 +1,6 @@
 // Sparse operators: a Block with the kernels that apply it. Made once for every Pattern and pair of
 // diagonals, and planned by the same walk.
 #include "fringe/operator.h"
-#include <string.h>
 
 // The complement of a Pattern's central ranges.
 static int rest_ranges(const Pattern *p, Range rest[PATTERN_RANGES + 1]) {

@@ -5,8 +5,6 @@
 
 #include "fringe/runfolder.h"
 
-#include <math.h>
-
 // --- scores
 
 static void put_scores(JsonWriter *w, const char *key, const RunRecord *run, int64_t at) {

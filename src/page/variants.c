@@ -8,9 +8,6 @@
 #include "fringe/config.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 // --- what a variant is: the values of these keys
 

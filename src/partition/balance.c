@@ -2,7 +2,6 @@
 // nodes and edges; the hyperedges of a star graph by their pins. Each is a column of weights; a
 // column of zeros is left out, since METIS cannot balance it.
 #include "internal.h"
-#include <string.h>
 
 static int64_t node_weight(const CutInput *input, int64_t v) {
     const Dataset *d = input->dataset;

@@ -2,8 +2,6 @@
 // the shards (shards.c), then rank 0 renames the folder into place.
 #include "entry.h"
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -12,8 +12,6 @@
 // and if two runs make the same entry at once, the second uses that of the first. A damaged entry
 // is removed and made again, with a warning.
 #include "entry.h"
-#include <stdio.h>
-#include <string.h>
 
 enum { FITTED_MOST = 1 << 30 }; // bytes
 

@@ -2,7 +2,6 @@
 // its shard. So when its own rows are cut into pieces, the halo rows of each piece can be counted
 // exactly, at the cost of one part, and tell how a cut of the whole graph into more parts grows.
 #include "internal.h"
-#include <string.h>
 
 // The edges between own rows, as a graph of its own: row i reads its columns. Own columns come
 // first, because columns ascend.

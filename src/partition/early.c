@@ -1,7 +1,5 @@
 // Checks of a part file and of data.cache before anything is loaded.
 #include "entry.h"
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { ASKED_MOST = 65536 }; // the most that --ranks and --parts accept

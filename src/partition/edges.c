@@ -2,7 +2,6 @@
 // remote rows listed once, grouped by owner in ring order and ascending inside a round (invariant
 // 4), columns ascending inside a row.
 #include "internal.h"
-#include <string.h>
 
 enum { SLOT_NONE = -1, SLOT_SEEN = -2 };
 

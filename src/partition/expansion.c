@@ -8,7 +8,6 @@
 // drawn from the seed. So each node finds its neighbours without storing any, and both ends agree.
 #include "fringe/base/sort.h"
 #include "internal.h"
-#include <math.h>
 
 enum { CLIQUE_MOST = 64, DISTANCES = 8, SCALE = 64 };
 

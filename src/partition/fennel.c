@@ -19,8 +19,6 @@
 // the clique expansion draws random numbers, so the parts depend on nothing but the graph and, of a
 // hypergraph, partition.seed.
 #include "internal.h"
-#include <math.h>
-#include <string.h>
 
 static const double tolerance = 1.03; // of a part's nodes, as in METIS
 enum { PASSES_MOST = 100, NONE = -1 };

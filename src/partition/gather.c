@@ -1,9 +1,6 @@
 // Rows of nodes from all ranks to rank 0, in the order of the original nodes.
 #include "fringe/partition.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { BLOCK_BYTES = 4 << 20 }; // of the rows of a block
 
 typedef struct Blocks {

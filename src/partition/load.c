@@ -1,8 +1,6 @@
 // Loads the shards of all ranks: all fill the cache (build.c), then every rank maps its own shard.
 // A damaged shard is made again once.
 #include "entry.h"
-#include <stdio.h>
-#include <string.h>
 
 typedef struct Work { // of rank 0
     const Config *config;

@@ -8,8 +8,6 @@
 //                          reads its own line
 //   messages.safetensors   rows sent between parts (messages.c): read by the report
 #include "internal.h"
-#include <stdio.h>
-#include <string.h>
 
 static const char manifest_name[] = "partition.json";
 static const char manifest_format[] = "fringe-partition";

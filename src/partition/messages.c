@@ -5,8 +5,6 @@
 //
 //   forward.from, forward.to, forward.rows   I32 [pairs]      (backward. likewise)
 #include "internal.h"
-#include <stdio.h>
-#include <string.h>
 
 static int32_t *grow(int32_t *old, int64_t count, int64_t room) {
     int32_t *larger = ALLOC(int32_t, room, "pairs of parts that send rows");

@@ -3,7 +3,6 @@
 // -1 before; a method cuts all of them, or none, and then they get the majority rule. cut_graph
 // checks every result: ids in range, and no empty part except with file:PATH.
 #include "internal.h"
-#include <stdlib.h>
 
 static const Method *const methods[] = {&method_metis,  &method_metis_star, &method_random,
                                         &method_blocks, &method_fennel,     &method_fennel_passes,

@@ -6,8 +6,6 @@
 // (`metis`) or by its star graph (`metis:star`), which also cuts hyperedges.
 #include "internal.h"
 #include "metis_process.h"
-#include <math.h>
-#include <string.h>
 
 typedef struct MetisGraph {
     idx_t nodes;

@@ -2,8 +2,6 @@
 
 #include "entry.h"
 
-#include <string.h>
-
 static void *copy_of(const void *from, size_t bytes) {
     return from == NULL ? NULL : memcpy(memory_alloc(bytes, "names of nodes"), from, bytes);
 }

@@ -2,8 +2,6 @@
 // hMETIS). The hyperedges of a hypergraph have a file of the same kind, <name>.hpart.K.
 #include "internal.h"
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { PART_FILE_LINE = 32 }; // an id, spaces and a line end; a part file has no longer lines
 

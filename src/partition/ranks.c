@@ -5,9 +5,6 @@
 //   {"part":0,"own":4,"central":1, ... ,"bytes":4810,"hash":"0f3c..."}        \n      384 bytes
 #include "internal.h"
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 // The integers of a part and their names; one table for writing and reading.

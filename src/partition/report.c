@@ -1,7 +1,6 @@
 // The report of a partition: statistics of each part, and rows sent between parts.
 #include "internal.h"
 #include <inttypes.h>
-#include <stdio.h>
 
 static double percent(int64_t a, int64_t b) { return b > 0 ? 100 * (double)a / (double)b : 0.0; }
 

@@ -1,8 +1,6 @@
 // Makes the shards of some parts, one by one, so that only one part at a time is in memory beside
 // the dataset; features are streamed.
 #include "internal.h"
-#include <stdio.h>
-#include <string.h>
 
 // What entry e adds to the degree of its row: its weight, or that of the hyperedge that it leads
 // to.

@@ -12,9 +12,6 @@
 // against its bounds (shard_check.c).
 #include "internal.h"
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 // ---- facts: integers in the metadata
 

@@ -3,7 +3,6 @@
 // its own shards; rank 0 then writes what is there once (manifest.c). Who makes a shard changes no
 // byte of it.
 #include "internal.h"
-#include <stdio.h>
 
 // One sharding, as the steps of a rank see it. Steps run beside the main thread.
 typedef struct Work {

@@ -1,7 +1,6 @@
 // The size of a dataset in words.
 #include "internal.h"
 #include <inttypes.h>
-#include <stdio.h>
 
 const char *shard_size_text(char out[SHARD_SIZE_TEXT], const Shard *shard) {
     int64_t nodes = shard->set[NODES].total;

@@ -5,8 +5,6 @@
 #include "fringe/dataset_events.h"
 #include "internal.h"
 
-#include <stdio.h>
-
 // Bytes of a pin, and of a node or hyperedge, at most (srp.h).
 enum { PIN_BYTES = 40, ITEM_BYTES = 64 };
 // Part of the cache key: raise it when the same stream and options give other homes.

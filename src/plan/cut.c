@@ -1,9 +1,6 @@
 // The sizes of a cut: counted from its shards, or estimated from a smaller cut.
 #include "fringe/plan.h"
 
-#include <math.h>
-#include <string.h>
-
 // ---- a cut that exists
 
 static void count_shard(PlanCut *cut, const Shard *shard, int64_t *rows, int64_t *halo) {

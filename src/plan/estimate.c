@@ -9,9 +9,6 @@
 // Messages: see messages_of. docs/plan.md has all formulas.
 #include "internal.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { IN_FLIGHT = 4 }; // ring rounds in flight together (exchange)
 
 static bool planning_init(Planning *p) {

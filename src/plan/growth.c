@@ -3,8 +3,6 @@
 // again: pieces of pieces are what a finer cut has, and one part costs a fraction of the graph.
 #include "fringe/plan.h"
 
-#include <math.h>
-
 enum { SAMPLED = 4 }; // parts that are cut again
 
 double plan_curve(const double *x, const double *value, int count, double at) {

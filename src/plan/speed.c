@@ -3,8 +3,6 @@
 // Before each time the caches are filled with other memory, as an epoch does between two uses.
 #include "fringe/plan.h"
 
-#include <string.h>
-
 enum { TIMES = 5, ROWS_MOST = 16384, PACKED = 4096, EVICTED = 128 << 20 };
 
 static const char *const what = "measuring";

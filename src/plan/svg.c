@@ -2,11 +2,6 @@
 // logarithmic. What was checked is solid and filled; what is extrapolated is dashed and hollow.
 #include "fringe/plan.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { WIDTH = 860, HEIGHT = 418, TOP = 56, BOTTOM = 300, PANEL = 330, LEFT = 70, GAP = 90 };
 
 // Text of the user, with the marks of XML escaped.

@@ -6,9 +6,6 @@
 #include "fringe/bitwidth.h"
 #include "fringe/plan.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { GROUPS_MOST = 32, EXACT_RANKS = 16 }; // beyond, one link stands for all
 static const double spread = 1;              // deviation of the logarithm; assumed
 

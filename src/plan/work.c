@@ -1,8 +1,6 @@
 // The work of a rank in one phase of an epoch, and the bytes of its messages.
 #include "internal.h"
 
-#include <math.h>
-
 static int64_t level_rows(const Planning *p, int rank, int level) {
     return set_reach(&p->cut->shard[rank].set[level_set(&p->shape, level)], p->kinds.hops[level]);
 }

@@ -2,7 +2,6 @@
 // smallest node id of each set goes to the readers of its rows and back, until no rank learns of a
 // smaller one.
 #include "internal.h"
-#include <string.h>
 
 // Elements of the sets: own nodes, own hyperedges, and the halo rows of each stage.
 typedef struct Sets {

@@ -4,8 +4,6 @@
 // product weighted by degrees 1 - R is symmetric, and that weight is the preconditioner: so the
 // recursion has rows of means alone.
 #include "internal.h"
-#include <math.h>
-#include <string.h>
 
 typedef struct Harmonic {
     ProgramRun *run;

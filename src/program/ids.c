@@ -2,7 +2,6 @@
 // rows.
 #include "fringe/npy.h"
 #include "internal.h"
-#include <stdlib.h>
 
 static bool path_of(const ProgramParts *parts, char *path, size_t size) {
     path_join(path, size, parts->config->data.path, "node_ids.npy");

@@ -2,8 +2,6 @@
 // until nothing changes, or two rounds repeat each other. A node keeps its label where that is
 // among the best; else, and for hyperedges, the smallest of the best wins.
 #include "internal.h"
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct Vote {
     int64_t label, id; // of whom it is

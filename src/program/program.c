@@ -1,8 +1,6 @@
 // The table of programs, and what is common to all: the checks, the components that every report
 // names, iterations that may be stopped, and the result.
 #include "internal.h"
-#include <stdio.h>
-#include <string.h>
 
 static const Program *const programs[] = {
     &program_components,        &program_random_walk, &program_harmonic,

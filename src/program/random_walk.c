@@ -3,8 +3,6 @@
 // came to nodes without a way out, or to hyperedges without targets: it starts again. Every column
 // keeps its mass, 1.
 #include "internal.h"
-#include <math.h>
-#include <string.h>
 
 static bool starts_from_classes(const ProgramParts *parts) {
     return strcmp(program_start(parts, &program_random_walk), "classes") == 0;

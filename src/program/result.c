@@ -1,6 +1,5 @@
 // What a program tells: figures and arrays, and how far it is.
 #include "internal.h"
-#include <stdio.h>
 
 int64_t program_sum(const ProgramParts *parts, int64_t value) {
     comm_sum_int64(parts->comm, &value, 1);

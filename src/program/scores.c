@@ -1,6 +1,5 @@
 // Classes by scores: the array, and how many of the nodes that the start did not know are right.
 #include "internal.h"
-#include <math.h>
 
 // Scores within this part of the best are as good as it.
 static const double nearly = 1e-4;

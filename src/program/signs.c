@@ -1,6 +1,5 @@
 // Signs of eigenvectors, which the eigenproblem leaves open.
 #include "spectral.h"
-#include <math.h>
 
 // The entry of a column that says its sign: the largest, of equals that of the lowest node.
 typedef struct Leader {

@@ -4,8 +4,6 @@
 // of few rows, which goes through the same reflections and rotations.
 #include "spectral.h"
 #include <float.h>
-#include <math.h>
-#include <string.h>
 
 enum { TURNS = 64 }; // of QL for one eigenvalue; two or three are usual
 

@@ -4,8 +4,6 @@
 // without its part in the basis. All of that part is kept, not the band that exact arithmetic would
 // leave, so that a basis that begins with vectors found so far needs nothing else (thick restart).
 #include "spectral.h"
-#include <math.h>
-#include <stdio.h>
 
 static const double tolerance = 1e-4; // of |Theta x - value x|
 enum { CHECKED = 4, PATIENCE = 64 };  // blocks from check to check; that gain little

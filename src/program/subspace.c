@@ -2,7 +2,6 @@
 // double. A block is made orthogonal to all before it, and its columns to each other by the
 // eigenvectors of their products, until little of it is lost by that: once more is enough (Kahan).
 #include "spectral.h"
-#include <math.h>
 
 enum { PASSES = 12 };
 static const double dropped = 1e-9; // columns of which no more than the root of it is left

@@ -1,6 +1,5 @@
 // Who reads whom: Patterns without kernels, for programs that are not linear.
 #include "internal.h"
-#include <string.h>
 
 PatternKind kind_of_stage(const ProgramParts *parts, int stage, Cover cover) {
     return (PatternKind){.relation = shard_relation_of(parts->shard, stage),

@@ -1,7 +1,6 @@
 // The zero space of 1 - Theta: one vector for each component, so products with it are sums over
 // components. Few components reach over several ranks; their sums alone are exchanged.
 #include "spectral.h"
-#include <math.h>
 
 // Sorts them, and keeps each once, or only those that are there more than once. Their number.
 static int64_t sort_once(int64_t *id, int64_t count, bool repeated) {

@@ -2,9 +2,6 @@
 
 #include "fringe/records.h"
 
-#include <stdio.h>
-#include <string.h>
-
 typedef struct Keys {
     char (*key)[RECORD_KEY]; // [room]
     int count, room;

@@ -2,7 +2,6 @@
 
 #include "fringe/records.h"
 
-#include <math.h>
 #include <sys/stat.h>
 #include <time.h>
 

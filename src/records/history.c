@@ -2,11 +2,6 @@
 
 #include "fringe/records.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static double number_or_0(const Json *object, const char *key) {
     double number = json_get_number(object, key);
     return isnan(number) ? 0 : number;

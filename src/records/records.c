@@ -6,10 +6,6 @@
 #include "fringe/runfolder.h"
 
 #include <dirent.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { EPOCHS_MOST = 1000000, LEVELS_MOST = 4 }; // a sweep of comparisons of --runs
 

@@ -5,8 +5,6 @@
 #include "fringe/records.h"
 #include "fringe/runfolder.h"
 
-#include <string.h>
-
 // The run that a rule names; NULL: the rule replays none.
 static const char *run_of(const char *rule) {
     size_t head = strlen("replay:");

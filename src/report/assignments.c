@@ -6,9 +6,6 @@
 
 #include "fringe/runfolder.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static void assignment_path(char out[PATH_BYTES], const char *folder, int64_t epoch,
                             const char *ending) {
     char name[RUNFOLDER_NAME];

@@ -3,8 +3,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-
 static void put_exchange(JsonWriter *w, const MeasuredExchange *m) {
     json_begin_object(w, NULL);
     json_put_int(w, "layer", m->id.layer);

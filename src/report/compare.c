@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <stdio.h>
-
 enum { EPOCHS_MOST = 100000 };
 
 void comparison_clear(Comparison *comparison) { memory_free(comparison->times); }

@@ -3,10 +3,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 enum { COLUMNS = 80 };
 
 // --- an epoch

@@ -2,8 +2,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-
 static void keep(PaceTimes *times, double seconds) {
     times->last[times->count++ % PACE_LAST] = seconds;
 }

@@ -7,10 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { WRITER_ROOM = 1 << 20 }; // bytes: lines of about a thousand epochs

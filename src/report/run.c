@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/utsname.h>
 
 // The first "model name" in /proc/cpuinfo; `out` stays "" if there is none.

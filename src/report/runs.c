@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <stdio.h>
-
 // "validation 93.00 %, test 82.00 %"
 static const char *scores_of(char out[80], const Score *score, const Metrics metrics[4]) {
     snprintf(out, 80, "validation %s, test %s",

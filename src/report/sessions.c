@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 // The words of this process's command line.
 static void put_command(JsonWriter *writer) {
     CLEARED(stream_drop) FILE *file = fopen("/proc/self/cmdline", "re");

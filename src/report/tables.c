@@ -4,11 +4,6 @@
 
 #include "fringe/runfolder.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 int result_winner(const ResultRow *row, int rows, const Score *score) {
     int winner = -1;
     for (int i = 0; i < rows; i++)

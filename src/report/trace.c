@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { DOING, MESSAGES, NAME_SIZE = 64 };
 
 static double micro(double seconds, double zero) { return 1e6 * (seconds - zero); }

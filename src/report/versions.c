@@ -4,7 +4,6 @@
 #include "fringe/report.h"
 
 #include <gnu/libc-version.h>
-#include <stdio.h>
 
 #ifndef LIBRARY_VERSIONS // "METIS 5.1.0|cJSON 1.7.15|..."
 #define LIBRARY_VERSIONS ""

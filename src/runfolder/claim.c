@@ -3,8 +3,6 @@
 #include "internal.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 enum { CLASH = 300, HOLDER = 256, NUMBERS = 10000 };

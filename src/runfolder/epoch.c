@@ -5,9 +5,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *runfolder_epoch_name(char out[RUNFOLDER_NAME], int64_t epoch, const char *ending) {
     snprintf(out, RUNFOLDER_NAME, "epoch-%lld%s", (long long)epoch, ending);

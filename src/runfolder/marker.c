@@ -3,8 +3,6 @@
 
 #include "internal.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 static const char format[] = "fringe-run-folder";

@@ -4,9 +4,6 @@
 
 #include <dirent.h>
 #include <fnmatch.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct {
     const char *pattern, *what;

@@ -3,9 +3,6 @@
 #include "internal.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 int runfolder_number(const char *name, int *base) {
     int length = (int)strlen(name), digits = 0;

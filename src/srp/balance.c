@@ -9,8 +9,6 @@
 // this is how the bound was found, so that it always ends below it.
 #include "internal.h"
 
-#include <string.h>
-
 typedef struct Offer {
     int64_t loss; // new replicas if it moves
     int32_t pins, slot;

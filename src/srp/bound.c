@@ -3,9 +3,6 @@
 // processing time first: the largest hyperedges come first, each to the lightest part.
 #include "internal.h"
 
-#include <math.h>
-#include <stdio.h>
-
 // ---- the lightest part: a heap of parts by (load, part)
 
 static bool is_lighter(const int64_t *load, int32_t one, int32_t other) {

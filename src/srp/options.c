@@ -1,8 +1,6 @@
 // The options from a config.
 #include "fringe/srp.h"
 
-#include <string.h>
-
 SrpOptions srp_options(const Config *config, int parts) {
     const char *refine = config->stream.refine;
     bool both = strcmp(refine, "both") == 0;

@@ -8,9 +8,6 @@
 // is written down, and after the last pass those that came after the lowest cost are taken back.
 #include "internal.h"
 
-#include <math.h>
-#include <string.h>
-
 // A run of the window does not keep an event waiting: it ends after so many visits of neighbours
 // for each node of the window, and does not move what has more neighbours than a fourth of all of
 // them.

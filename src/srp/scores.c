@@ -2,9 +2,6 @@
 // nodes and one for hyperedges. A node or hyperedge that is there keeps its home.
 #include "internal.h"
 
-#include <math.h>
-#include <string.h>
-
 static int parts_of(const Srp *srp) { return srp->options.parts; }
 
 // ---- capacities: STREAM, cap(t) = (1 + epsilon) (total + 1) / k + largest. A bound of snapshots

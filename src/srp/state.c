@@ -2,8 +2,6 @@
 // phase 2 has yet to look at. Tallies and counters are counted anew.
 #include "internal.h"
 
-#include <string.h>
-
 enum { STATE = 6, STATE_NUMBERS = 6 };
 
 static void numbers_of(const Srp *srp, int64_t number[STATE_NUMBERS]) {

@@ -4,9 +4,6 @@
 #include "internal.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const files[] = {"hypergraph.safetensors", "homes.safetensors"};
 enum { FILES = sizeof files / sizeof *files };

@@ -1,8 +1,6 @@
 // Durations in bins of 1/16 of a power of two of nanoseconds.
 #include "internal.h"
 
-#include <math.h>
-
 static int bin_of(double seconds) {
     uint64_t nanoseconds = seconds > 0 ? (uint64_t)(seconds * 1e9) : 0;
     if (nanoseconds < 16)

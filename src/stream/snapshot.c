@@ -4,9 +4,6 @@
 #include "fringe/partition.h"
 #include "internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 typedef struct Snapshot {
     Stream *stream;
     char name[EVENT_NAME + 16], writing[PATH_BYTES], place[PATH_BYTES];

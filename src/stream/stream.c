@@ -2,7 +2,6 @@
 #include "internal.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <time.h>
 
 enum { MEMORY_LOOKS = 1 << 18 }; // events between two looks at the memory in use

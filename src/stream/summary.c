@@ -1,8 +1,6 @@
 // What a stream has come to, in the measures of ALGORITHMS C.1.
 #include "internal.h"
 
-#include <math.h>
-
 static double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 static void weigh(StreamSummary *out, const Srp *srp, LiveHypergraph *live) {

@@ -6,7 +6,6 @@
 // Running statistics are of weights that the mean is not: where the model norms columns, they are
 // made anew by one forward pass.
 #include "internal.h"
-#include <string.h>
 
 void average_alloc(Trainer *t, const Allocator *allocator) {
     Average *a = &t->average;

@@ -1,7 +1,5 @@
 // The backend of a training or an evaluation, the same on all ranks.
 #include "internal.h"
-#include <stdio.h>
-#include <string.h>
 
 // The row of the table; -1: none.
 static int row_of(const Backend *backend) {

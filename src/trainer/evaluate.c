@@ -1,8 +1,6 @@
 // Evaluation between epochs, which weights are the best, and early stopping. Only validation
 // decides; what is said of a split is of the weights that were evaluated, or it is not said.
 #include "internal.h"
-#include <math.h>
-#include <string.h>
 
 bool trainer_may_train(const Trainer *t, Error *err) {
     const Config *c = t->config;

@@ -2,8 +2,6 @@
 // and on the host.
 #include "internal.h"
 
-#include <string.h>
-
 enum { FLAT = 6 };
 
 // One flat array and its mirror.

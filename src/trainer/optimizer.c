@@ -4,7 +4,6 @@
 // no cooldown: the rate becomes train.lr_gamma times as large after more than train.lr_patience
 // evaluations in a row without a better score.
 #include "internal.h"
-#include <math.h>
 
 // The proximal step of l1 |w|_1, which follows that of everything else (as in DIANA, algorithm 1).
 // Whatever codec the gradient has crossed, w is the same on all ranks, and so is this. Where w

@@ -6,9 +6,6 @@
 // compared with sums in double. The slowest rank's time and the largest error of all ranks count,
 // so that all ranks take the same.
 #include "internal.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 // NUMBERS bounds the rows where they are wide; errors are those of the first PROBED rows.
 enum { ROWS_MOST = 4096, NUMBERS = 4 << 20, PROBED = 32, TURNS = 5 };

@@ -2,8 +2,6 @@
 // by every rank for itself, of the same sums, so that they agree bit for bit. Whether they do is
 // asked at every evaluation and every checkpoint, for 8 bytes a rank.
 #include "internal.h"
-#include <stdio.h>
-#include <string.h>
 
 static uint64_t state_hash(Trainer *t) {
     trainer_download(t);

@@ -6,9 +6,6 @@
 // epoch and node: the same nodes on any number of ranks. Rules are a table: p_v is equal for all,
 // or follows the norm of the gradient of the node's loss by its logits, as it was some epochs ago.
 #include "internal.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct SampleRule {
     const char *name;

@@ -1,8 +1,6 @@
 // What a resumed run needs of a trainer: three sections (the weights, the best of them, what the
 // optimizer keeps) and a few counters. All of it is the same on all ranks, so rank 0's is written.
 #include "internal.h"
-#include <stdio.h>
-#include <string.h>
 
 // Files hold matrices as PyG has them, transposed.
 static bool save_weights(Trainer *t, const float *weights, StateWalk *walk, Error *err) {

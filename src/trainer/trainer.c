@@ -1,7 +1,6 @@
 // Building a trainer, and one epoch. Replicated state (parameters, moments) is the same on every
 // rank because gradients are summed to the same bits everywhere; replicas.c asks whether it is.
 #include "internal.h"
-#include <math.h>
 
 // ---- building
 

@@ -3,8 +3,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-
 static const Residual *residual_of(const CodecOptions *options, int r) {
     const Residual *residual = options->residual[r].of;
     return residual != NULL && residual->bytes != NULL ? residual : NULL;

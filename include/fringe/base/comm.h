@@ -10,7 +10,6 @@
 #pragma once
 
 #include "fringe/base/error.h"
-#include <stdint.h>
 
 typedef struct Comm {
     struct CommMpi *mpi; // base/mpi.h; NULL: a single rank without MPI

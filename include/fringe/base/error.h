@@ -4,9 +4,15 @@
 // what, where and what to do; only the command line prints it.
 #pragma once
 
+// The headers of C that most files use.
 #include <assert.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 // Exit codes of the program (docs/exit-codes.md); an Error carries the one it leads to.
 typedef enum ExitCode {

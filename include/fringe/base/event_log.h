@@ -13,8 +13,6 @@
 
 #include "fringe/base/error.h"
 
-#include <stddef.h>
-
 // `to`: the number of an open descriptor, which children do not inherit, or a file to append to.
 // EXIT_USAGE or EXIT_CANNOT_WRITE: it cannot be written.
 bool event_log_open(const char *to, Error *err);

@@ -6,8 +6,6 @@
 
 #include "fringe/base/error.h"
 
-#include <stddef.h>
-
 typedef struct Family {
     const char *key;       // config key that names a member, for messages: "quantization.codec"
     const char *automatic; // one more word, which the owner replaces with a member: "auto"; or NULL

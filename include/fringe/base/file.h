@@ -2,8 +2,6 @@
 #pragma once
 
 #include "fringe/base/memory.h"
-#include <stdint.h>
-#include <stdio.h>
 
 enum { PATH_BYTES = 4096 }; // of a path with the 0 at its end: what the system takes
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "fringe/base/memory.h"
-#include <stdint.h>
 
 enum { JSON_BYTES = 64 << 20 }; // of the longest text that is read
 

@@ -3,9 +3,6 @@
 #pragma once
 
 #include "fringe/base/error.h"
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 // Allocates `bytes` of zeroed memory, 64-byte aligned; 0 bytes give a valid pointer. `what` names
 // it in messages ("halo rows of layer 1") and must outlive the memory (a literal). Aborts all ranks

@@ -12,10 +12,6 @@
 
 #include "fringe/base/error.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 typedef struct Csr {
     int64_t rows;
     int64_t *offset; // [rows+1]

@@ -8,7 +8,6 @@
 #include "fringe/base/error.h"
 #include "fringe/base/file.h"
 #include "fringe/base/sink.h"
-#include <stdint.h>
 
 typedef enum TensorType {
     TENSOR_F32,

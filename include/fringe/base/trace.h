@@ -5,8 +5,6 @@
 
 #include "fringe/base/comm.h"
 #include "fringe/base/memory.h"
-#include <stdbool.h>
-#include <stdint.h>
 
 // Kinds of work in an epoch.
 typedef enum TimerKind {
