@@ -6,7 +6,7 @@
 
 bool test_write_shards(const Dataset *dataset, const int32_t *part, int parts, bool reorder,
                        const char *folder, Error *err) {
-    Graph graph;
+    CLEARED(graph_clear) Graph graph = {0};
     Manifest manifest;
     Comm alone;
     Warnings warnings = {0};
@@ -26,6 +26,5 @@ bool test_write_shards(const Dataset *dataset, const int32_t *part, int parts, b
               shards_write(&sharding, err);
     memory_free(hops);
     manifest_clear(&manifest);
-    graph_clear(&graph);
     return ok;
 }

@@ -213,7 +213,7 @@ double bench_square_distance(const float *a, const float *b, int64_t count) {
 }
 
 void bench_compare(const BenchCase *cases, int count, int rounds, double *median) {
-    double *seconds = ALLOC(double, count *rounds, "times of a bench");
+    CLEARED(memory_drop) double *seconds = ALLOC(double, count *rounds, "times of a bench");
     for (int round = -1; round < rounds; round++)
         for (int i = 0; i < count; i++) {
             double begin = clock_seconds();
@@ -223,7 +223,6 @@ void bench_compare(const BenchCase *cases, int count, int rounds, double *median
         }
     for (int i = 0; i < count; i++)
         median[i] = bench_median(seconds + (int64_t)i * rounds, rounds);
-    memory_free(seconds);
 }
 
 // ---- limits of the machine

@@ -40,12 +40,13 @@ int main(int argc, char **argv) {
         return EXIT_USAGE;
     }
     Config config;
-    Dataset dataset;
+    CLEARED(dataset_clear) Dataset dataset = {0};
     Error err = {0};
     need(config_load(&config, argv[1], setting, settings, &err), &err);
     need(dataset_load(&dataset, &config, &err), &err);
     int parts = atoi(argv[2]);
     int64_t turns = bench_option(argc, argv, "--turns", 5);
+    CLEARED(memory_drop)
     int32_t *part = ALLOC(int32_t, dataset.nodes + dataset.hyperedges, "parts");
     double least = 1e9;
     for (int64_t turn = 0; turn < turns; turn++)
@@ -53,7 +54,5 @@ int main(int argc, char **argv) {
     printf("%.6f %.1f\n", least, bench_status("VmHWM:") / (1 << 20));
     if (out != NULL)
         write_parts(out, part, &dataset, parts);
-    memory_free(part);
-    dataset_clear(&dataset);
     return EXIT_OK;
 }

@@ -56,12 +56,11 @@ static void make_set(int64_t rows) {
 static void read_set(void *context) {
     int64_t rows = *(int64_t *)context;
     static Config config;
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     Error err = {0};
     snprintf(config.data.path, sizeof config.data.path, "%.500s", folder);
     CHECK(dataset_load(&d, &config, &err), EXIT_BUG, "%s", err.text);
     CHECK(d.nodes == rows && d.features == COLUMNS, EXIT_BUG, "another dataset was read");
-    dataset_clear(&d);
 }
 
 static void inflate_alone(void *context) {

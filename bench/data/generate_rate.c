@@ -22,13 +22,12 @@ int main(int argc, char **argv) {
         double seconds[8];
         int64_t edges = 0;
         for (int r = 0; r < rounds && r < 8; r++) {
-            Dataset d;
+            CLEARED(dataset_clear) Dataset d = {0};
             Error err = {0};
             double begin = clock_seconds();
             CHECK(dataset_generate(&d, bench_recipe(names[i]), 1, &err), EXIT_BUG, "%s", err.text);
             seconds[r] = clock_seconds() - begin;
             edges = d.edges;
-            dataset_clear(&d);
         }
         double median = bench_median(seconds, rounds < 8 ? rounds : 8);
         double least = (double)edges * 16 / (limits.memory_copy * 1e9);

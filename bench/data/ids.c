@@ -114,9 +114,9 @@ static void touch_all(void *context) {
     (void)context;
     while (slots < 2 * (uint64_t)nodes)
         slots *= 2;
-    uint64_t *slot = ALLOC(uint64_t, (int64_t)slots, "slots");
-    Line *line = ALLOC(Line, (int64_t)slots / 2, "names");
-    int32_t *place = ALLOC(int32_t, nodes, "places");
+    CLEARED(memory_drop) uint64_t *slot = ALLOC(uint64_t, (int64_t)slots, "slots");
+    CLEARED(memory_drop) Line *line = ALLOC(Line, (int64_t)slots / 2, "names");
+    CLEARED(memory_drop) int32_t *place = ALLOC(int32_t, nodes, "places");
     lay_spans();
     for (int k = 0; k < 2; k++) {
 #pragma omp parallel for reduction(+ : found)
@@ -128,9 +128,6 @@ static void touch_all(void *context) {
     }
     CHECK(found == 0, EXIT_BUG, "slots and names are empty");
     save();
-    memory_free(place);
-    memory_free(line);
-    memory_free(slot);
 }
 
 static void check_numbers(void) {
@@ -149,13 +146,12 @@ static size_t in_map; // bytes of the map of the graph that was read
 static void read_all(void *context) {
     (void)context;
     static Config config;
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     Error err = {0};
     path_of(config.data.path, "edges.csv");
     CHECK(dataset_load(&d, &config, &err), EXIT_BUG, "%s", err.text);
     CHECK(d.edges == edges, EXIT_BUG, "%lld edges were read", (long long)d.edges);
     in_map = (size_t)d.ids.offset[d.ids.count] + (size_t)(d.ids.count + 1) * sizeof *d.ids.offset;
-    dataset_clear(&d);
 }
 
 // Seconds of pandas: factorize and save; with read_csv.

@@ -61,7 +61,7 @@ static double ask_python(const char *program) {
 
 static void write_csr(int64_t percent, Set *set) {
     char recipe[256], path[PATH];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     Warnings remarks = {0};
     Error err = {0};
     snprintf(recipe, sizeof recipe, "reddit:scale=%g", (double)percent / 100);
@@ -71,7 +71,6 @@ static void write_csr(int64_t percent, Set *set) {
           err.text);
     set->nodes = d.nodes;
     set->edges = d.edges;
-    dataset_clear(&d);
 }
 
 // The same set with 32-bit ids and floats and 64-bit values, deflated as numpy and scipy do.
@@ -155,7 +154,7 @@ static void inflate_file(const char *name, Stream *sum) {
 static double read_set(const Set *set) {
     static Config config;
     char path[PATH];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     Error err = {0};
     path_of(path, set->path);
     snprintf(config.data.path, sizeof config.data.path, "%.*s", CONFIG_TEXT - 1, path);
@@ -163,7 +162,6 @@ static double read_set(const Set *set) {
     CHECK(dataset_load(&d, &config, &err), EXIT_BUG, "%s", err.text);
     double seconds = clock_seconds() - begin;
     CHECK(d.nodes == set->nodes && d.edges == set->edges, EXIT_BUG, "another dataset was read");
-    dataset_clear(&d);
     return seconds;
 }
 

@@ -23,12 +23,11 @@ static void make_set(int64_t percent) {
 }
 
 static void open_set(void *context) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     Error err = {0};
     CHECK(dataset_open(&d, path, &err), EXIT_BUG, "%s", err.text);
     *(size_t *)context = d.map.bytes;
     CHECK(d.mapped, EXIT_BUG, "another dataset was opened");
-    dataset_clear(&d);
 }
 
 static void hash_set(void *context) {

@@ -72,14 +72,13 @@ static Opened open_parts(const char *folder, int parts) {
     Opened opened = {0};
     double since = clock_seconds();
     for (int p = 0; p < parts; p++) {
-        Shard shard;
+        CLEARED(shard_clear) Shard shard = {0};
         Error err = {0};
         int64_t before = bytes_read();
         need(shard_open(&shard, folder, p, &err), &err);
         int64_t bytes = bytes_read() - before;
         opened.most_read = bytes > opened.most_read ? bytes : opened.most_read;
         opened.rows += shard.set[NODES].own;
-        shard_clear(&shard);
     }
     opened.seconds = clock_seconds() - since;
     return opened;

@@ -68,7 +68,7 @@ typedef struct Made {
 } Made;
 
 static Made make(const Config *config, const Comm *comm) {
-    Shard shard;
+    CLEARED(shard_clear) Shard shard = {0};
     Sampler sampler;
     Warnings warnings = {0};
     Error err = {0};
@@ -78,7 +78,6 @@ static Made make(const Config *config, const Comm *comm) {
     double ended = clock_seconds(), taken = sampler_stop(&sampler);
     CHECK(sampler.begun > 0, EXIT_BUG, "the shards were there, or were made in no time");
     Made made = {ended - sampler.begun, taken, (double)shard.map.bytes};
-    shard_clear(&shard);
     return made;
 }
 

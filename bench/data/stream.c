@@ -109,8 +109,8 @@ static Outcome run(const char *path, int64_t events, int parts, int64_t window, 
                           .epsilon = 0.1,
                           .passes = 1};
     double before = resident();
-    Srp *srp = srp_new(&options, &err);
-    EventReader *reader = event_reader_open(path, &err);
+    CLEARED(srp_drop) Srp *srp = srp_new(&options, &err);
+    CLEARED(reader_drop) EventReader *reader = event_reader_open(path, &err);
     need(srp != NULL && reader != NULL, &err);
     double begin = clock_seconds();
     for (int64_t i = 0; event_reader_next(reader, &event, &err) == EVENT_READ; i++) {
@@ -130,21 +130,18 @@ static Outcome run(const char *path, int64_t events, int parts, int64_t window, 
     srp_settle(srp);
     out.settled = resident() - before;
     srp_unsettle(srp);
-    event_reader_close(reader);
-    srp_free(srp);
     return out;
 }
 
 // Several runs over the same events, so that an event is not blamed for what other programs do.
 static Outcome run_again(const char *path, int64_t events, int parts, int64_t window, int runs) {
-    float *time = ALLOC(float, events, "times of events");
+    CLEARED(memory_drop) float *time = ALLOC(float, events, "times of events");
     Outcome out = {0};
     for (int64_t i = 0; i < events; i++)
         time[i] = 0; // touched, so that it is not counted as the partitioner's memory
     for (int r = 0; r < runs; r++)
         out = run(path, events, parts, window, time);
     sort_times(&out, time, events);
-    memory_free(time);
     return out;
 }
 

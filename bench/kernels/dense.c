@@ -297,7 +297,7 @@ static void check_bits(int64_t rows) {
 static void check(Work *work) {
     whole_forward(work);
     int64_t count = work->out.count * work->out.stride;
-    float *kept = ALLOC(float, count, "result of the whole call");
+    CLEARED(memory_drop) float *kept = ALLOC(float, count, "result of the whole call");
     memcpy(kept, floats(work->out), (size_t)count * sizeof *kept);
     forward(work);
     for (int64_t r = 0; r < work->out.count; r++)
@@ -306,7 +306,6 @@ static void check(Work *work) {
                 floats(work->out)[r * work->out.stride + c] - kept[r * work->out.stride + c];
             CHECK(away < 1e-3f && away > -1e-3f, EXIT_BUG, "panels differ from the whole call");
         }
-    memory_free(kept);
 }
 
 enum { FP32, WHOLE = 3, BF16 = 6, PEAK = 9, LIMIT, CASES };
@@ -328,7 +327,7 @@ static void say(Bench *bench, Figure f, const char *precision, int product, cons
 }
 
 static void measure(Bench *bench, int64_t rows, int64_t depth, int64_t columns, int rounds) {
-    Work work = work_new(rows, depth, columns);
+    CLEARED(work_free) Work work = work_new(rows, depth, columns);
     float factor[2] = {0.5f, 1e-3f};
     check(&work);
     const BenchCase cases[CASES] = {
@@ -365,7 +364,6 @@ static void measure(Bench *bench, int64_t rows, int64_t depth, int64_t columns, 
                          .bar = columns >= 256 ? 0.95 : 0},
                 "bf16", i, &work);
     }
-    work_free(&work);
 }
 
 int main(int argc, char **argv) {

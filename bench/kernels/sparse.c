@@ -169,7 +169,7 @@ static void turn_run(void *context) {
 // Every variant gives the naive loop's bits, or the bench stops.
 static void variants_check(const Job *job) {
     size_t bytes = memory_product(job->rows * job->width, sizeof(float));
-    float *expected = (float *)memory_alloc(bytes, "result of the naive loop");
+    CLEARED(memory_drop) float *expected = (float *)memory_alloc(bytes, "result of the naive loop");
     variant_run(NAIVE)(job);
     memcpy(expected, job->out, bytes);
     for (int v = 0; v < VARIANTS; v++) {
@@ -178,7 +178,6 @@ static void variants_check(const Job *job) {
         CHECK(memcmp(expected, job->out, bytes) == 0, EXIT_BUG,
               "the variant '%s' does not give the result of the naive loop", variants[v].name);
     }
-    memory_free(expected);
 }
 
 static void bf16_figure(Bench *bench, const char *graph, int threads, const Job *job, double fp32,
@@ -325,16 +324,14 @@ static void threads_measure(Bench *bench, const Bed *bed, const Csr *random, con
     BenchLimits limits = bench_limits(bed->threads, rows_bytes(bed->nodes, WIDTH));
     printf("# limits with %d threads, GB/s: sequential read %.1f, memcpy %.1f, random rows %.1f\n",
            bed->threads, limits.sequential_read, limits.memory_copy, limits.random_rows);
-    Job job = job_make(bed, random);
+    CLEARED(job_free) Job job = job_make(bed, random);
     job_measure(bench, bed, "random", &job, &job, (Bars){.naive = 2.5}, &limits);
     job_free(&job);
-    Job base = job_make(bed, shuffled);
+    CLEARED(job_free) Job base = job_make(bed, shuffled);
     job_measure(bench, bed, "clustered shuffled", &base, &base, (Bars){.naive = 2.5}, &limits);
     job = job_make(bed, ordered);
     job_measure(bench, bed, "clustered in order", &job, &base, (Bars){.naive = 4, .bf16 = 1.5},
                 &limits);
-    job_free(&job);
-    job_free(&base);
 }
 
 int main(int argc, char **argv) {

@@ -89,6 +89,7 @@ static void train(Scene *scene) {
                               "quantization.initial_bits=8");
     Error err = {0};
     EpochRecord record;
+    CLEARED(trainer_drop)
     Trainer *t =
         trainer_new(&config, &scene->shard, &scene->comm, 1,
                     &(Replay){.epochs = 1, .full_precision = &scene->full_precision}, &err);
@@ -103,7 +104,6 @@ static void train(Scene *scene) {
     }
     if (scene->comm.rank == 0)
         printf("trained %lld epochs: loss %.4f\n", (long long)record.epoch, record.loss);
-    trainer_free(t);
 }
 
 // ---- a variant
@@ -134,11 +134,11 @@ static Noise noise_of(const Scene *scene, const char *codec, const char *memory,
     snprintf(bits, sizeof bits, "quantization.initial_bits=%s", width);
     Config config = configure(scene, codec, what, bits);
     Replay replay = {.epochs = 1, .full_precision = (ExchangeSet[]){scene->full_precision}};
+    CLEARED(trainer_drop)
     Trainer *t = trainer_new(&config, &scene->shard, &scene->comm, 1, &replay, &err);
     need(t != NULL, &err);
     for (int64_t e = 0; e < scene->warm + scene->samples; e++)
         epoch_of(scene, t, e, &noise);
-    trainer_free(t);
     return noise;
 }
 

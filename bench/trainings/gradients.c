@@ -114,11 +114,10 @@ static void take_share(Share *s, Trainer *t, Error *err) {
     for (int64_t i = 0; i < s->cut.units; i++)
         memcpy(floats(s->x) + i * s->x.stride, t->gradient + s->cut.bucket[i],
                (size_t)s->length[i] * sizeof(float));
-    double *sum = sum_of(t->comm, t->gradient, s->cut.floats);
+    CLEARED(memory_drop) double *sum = sum_of(t->comm, t->gradient, s->cut.floats);
     need(trainer_epoch(t, &record, err), err);
     double error = apart(sum, t->gradient, s->cut.floats);
     CHECK(error < 1e-5, EXIT_BUG, "epoch %u sums other shares (%g apart)", s->epoch, error);
-    memory_free(sum);
 }
 
 // ---- its messages by one codec

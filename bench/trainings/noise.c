@@ -61,6 +61,7 @@ static void train(Scene *scene, int64_t epochs) {
     EpochRecord record;
     configure(&config, scene,
               (const char *const[]){"mode=vanilla", "model.dropout=0.5", "train.lr=0.01", NULL});
+    CLEARED(trainer_drop)
     Trainer *trainer = trainer_new(&config, &scene->shard, scene->comm, 1, NULL, &err);
     need(trainer != NULL, &err);
     for (int64_t e = 0; e < epochs; e++)
@@ -72,7 +73,6 @@ static void train(Scene *scene, int64_t epochs) {
            (size_t)scene->parameters * sizeof(float));
     if (scene->comm->rank == 0)
         printf("trained %lld epochs: loss %.4f\n", (long long)epochs, record.loss);
-    trainer_free(trainer);
 }
 
 // ---- a variant
@@ -110,12 +110,11 @@ static void measure_exact(Scene *scene) {
     static Config config;
     Error err = {0};
     EpochRecord record;
-    Trainer *trainer = variant_new(&config, scene, NULL);
+    CLEARED(trainer_drop) Trainer *trainer = variant_new(&config, scene, NULL);
     need(trainer_epoch(trainer, &record, &err), &err);
     memcpy(scene->exact, trainer->gradient, (size_t)scene->parameters * sizeof(float));
     if (scene->comm->rank == 0)
         printf("variant fp32 - 0 %lld 0 %.4f\n", (long long)record.bytes, record.seconds);
-    trainer_free(trainer);
 }
 
 // The first epochs choose the widths and are not counted.
@@ -124,7 +123,7 @@ static void measure(Scene *scene, const Variant *variant) {
     Error err = {0};
     EpochRecord record;
     double squares = 0, seconds[SAMPLES_MOST], bytes = 0;
-    Trainer *trainer = variant_new(&config, scene, variant);
+    CLEARED(trainer_drop) Trainer *trainer = variant_new(&config, scene, variant);
     for (int64_t e = -PERIOD; e < scene->samples; e++) {
         need(trainer_epoch(trainer, &record, &err), &err);
         if (e < 0)
@@ -142,7 +141,6 @@ static void measure(Scene *scene, const Variant *variant) {
         printf("variant %s %s %g %.0f %.6f %.4f\n", variant->rule, variant->widths, variant->lambda,
                bytes / n, sqrt(squares / n / norm), bench_median(seconds, (int)scene->samples));
     fflush(stdout);
-    trainer_free(trainer);
 }
 
 static void measure_all(Scene *scene) {

@@ -70,6 +70,7 @@ int64_t assigner_first_epoch(const Config *config);
 Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed, const Replay *replay,
                        const AssignedChannel *channels, int count, Error *err);
 void assigner_free(Assigner *assigner);
+CLEARED_POINTER(assigner_drop, Assigner, assigner_free)
 // Adds the memory for a channel over that plan; on rank 0 also for tables of the groups of all
 // ranks. The problems that it solves are not counted.
 void assigner_forecast(MemoryForecast *forecast, const HaloPlan *halo, const Config *config,
@@ -113,6 +114,7 @@ extern const Family choice_family;
 bool chooser_new(Chooser **out, const Config *config, const Comm *comm, const Replay *replay,
                  const AssignedChannel *channels, int count, Error *err);
 void chooser_free(Chooser *chooser);
+CLEARED_POINTER(chooser_drop, Chooser, chooser_free)
 // Call before an epoch: makes exchanges exact for it, and says which. Collective.
 ExchangeSet chooser_before(Chooser *chooser, int64_t epoch);
 // Call after an epoch: returns the choice if it was made then, else NULL. Collective.

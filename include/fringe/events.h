@@ -71,6 +71,7 @@ EventReader *event_reader_open(const char *path, Error *err);
 // Reads from memory, which is borrowed; `name` stands in messages.
 EventReader *event_reader_memory(const void *bytes, size_t count, const char *name);
 void event_reader_close(EventReader *reader); // NULL is allowed
+CLEARED_POINTER(reader_drop, EventReader, event_reader_close)
 
 // The first call also reads the first line or the magic number. Errors name file and line, or file
 // and byte, and leave the reader behind the bad record if its end is known.

@@ -28,6 +28,7 @@ typedef struct BufferSizes {     // bytes
 } BufferSizes;
 ExchangeBuffers *exchange_buffers_new(const Backend *backend); // borrowed
 void exchange_buffers_free(ExchangeBuffers *buffers);          // after its channels
+CLEARED_POINTER(buffers_drop, ExchangeBuffers, exchange_buffers_free)
 void exchange_buffers_forecast(MemoryForecast *forecast, const Backend *backend,
                                const BufferSizes *size);
 
@@ -38,6 +39,7 @@ void exchange_buffers_forecast(MemoryForecast *forecast, const Backend *backend,
 Channel *channel_new(ExchangeBuffers *buffers, const HaloPlan *plan, const CodecOptions *options,
                      int64_t columns, ExchangeId id);
 void channel_free(Channel *channel); // drains it first, so collective if it is in flight
+CLEARED_POINTER(channel_drop, Channel, channel_free)
 // Plans the memory of the channel alone; enlarges `most`, the sizes of buffers that channels share.
 void channel_forecast(MemoryForecast *forecast, BufferSizes *most, const Backend *backend,
                       const HaloPlan *halo, const CodecOptions *options, int64_t columns);

@@ -64,6 +64,7 @@ typedef struct GradSync GradSync;
 // Collective.
 GradSync *gradsync_new(const Comm *comm, const Backend *backend, const GradForm *form);
 void gradsync_free(GradSync *sync); // collective; not before a sum is finished
+CLEARED_POINTER(sync_drop, GradSync, gradsync_free)
 // Of this rank: where there is coding, ranks differ. Of `comm` it reads rank and size only.
 void gradsync_forecast(MemoryForecast *forecast, const Backend *backend, const GradForm *form,
                        const Comm *comm);

@@ -84,6 +84,7 @@ typedef struct Pattern {
 Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern *share_with,
                      const Comm *comm);
 void pattern_free(Pattern *pattern);
+CLEARED_POINTER(pattern_drop, Pattern, pattern_free)
 // Checks invariants 1 to 7 on this rank; with `deep` also across ranks (collective). For
 // pattern_new and tests.
 bool pattern_is_valid(const Pattern *pattern, bool deep);

@@ -288,6 +288,7 @@ typedef struct ModelParts {
 Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config *config,
                  Error *err);
 void model_free(Model *model);
+CLEARED_POINTER(model_drop, Model, model_free)
 void model_forecast(MemoryForecast *forecast, const ModelShape *shape, const ModelParts *parts,
                     const Config *config);
 // Receives and finishes what messages of training are in flight; then the bytes and seconds that

@@ -56,6 +56,7 @@ typedef struct Srp Srp;
 // NULL with EXIT_MEMORY.
 Srp *srp_new(const SrpOptions *options, Error *err);
 void srp_free(Srp *srp); // NULL is allowed
+CLEARED_POINTER(srp_drop, Srp, srp_free)
 
 // Applies an event and gives what is new a home; phase 2 runs when enough has arrived. Errors as
 // live_apply: nothing has changed then.

@@ -53,6 +53,7 @@ int trainer_widths(Trainer *trainer, Tensor tensor[ASSIGNED_CHANNELS]);
 Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm, uint64_t seed,
                      const Replay *replay, Error *err);
 void trainer_free(Trainer *trainer);
+CLEARED_POINTER(trainer_drop, Trainer, trainer_free)
 // The same plan without ranks, data or training: what trainer_new would plan on a rank with these
 // Patterns, which may be outlines (halo.h). `comm` needs rank, size, node_rank and node_size. Of
 // `shard` the sizes and the degrees are read. False with an error in the config. Local.

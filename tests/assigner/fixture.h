@@ -314,7 +314,6 @@ static inline void epochs_of(const AssignerFixture *fixture, Assigner *a, uint32
 // Widths of all rows after the first assignment.
 static inline void settle(AssignerFixture *fixture, const Config *config, const Scene *scene) {
     fixture_init(fixture, scene, 3);
-    Assigner *a = assigner_of(fixture, config);
+    CLEARED(assigner_drop) Assigner *a = assigner_of(fixture, config);
     epochs_of(fixture, a, 1, PERIOD + 1 + DELAY);
-    assigner_free(a);
 }

@@ -109,11 +109,10 @@ TEST(coefficients_are_those_of_the_matrix) {
             Config config = config_of();
             snprintf(config.quantization.sensitivity, CONFIG_WORD, safe ? "safe" : "paper");
             fixture_init(&fixture, &scenes[s], 8);
-            Assigner *a = assigner_of(&fixture, &config);
+            CLEARED(assigner_drop) Assigner *a = assigner_of(&fixture, &config);
             int64_t sums = check_coefficients(&fixture, &scenes[s], a, safe);
             comm_sum_int64(&test_comm, &sums, 1);
             assert_int_equal(sums > 0, test_comm.size > 1 && scenes[s].cover == COVER_MIN);
-            assigner_free(a);
         }
 }
 
@@ -245,7 +244,7 @@ static void check_report(const AssignerFixture *fixture, const Config *config,
 static void try_adaptive(const Scene *scene, const Config *config) {
     CLEARED(fixture_clear) AssignerFixture fixture = {0};
     fixture_init(&fixture, scene, 8);
-    Assigner *a = assigner_of(&fixture, config);
+    CLEARED(assigner_drop) Assigner *a = assigner_of(&fixture, config);
     epochs_of(&fixture, a, 1, PERIOD);
     assert_true(all_have(&fixture, 8));
     double *beta[CHANNELS];
@@ -272,7 +271,6 @@ static void try_adaptive(const Scene *scene, const Config *config) {
     check_report(&fixture, config, epoch_of(&fixture, a, taken + PERIOD), asked + PERIOD,
                  taken + PERIOD);
     normalizers_agree(&fixture, &config->quantization.bits);
-    assigner_free(a);
 }
 
 TEST(widths_follow_sensitivities_at_both_ends) {
@@ -306,18 +304,17 @@ TEST(widths_are_mixed) {
     CLEARED(fixture_clear) AssignerFixture fixture = {0};
     Config config = config_of();
     fixture_init(&fixture, &scenes[0], 8);
-    Assigner *a = assigner_of(&fixture, &config);
+    CLEARED(assigner_drop) Assigner *a = assigner_of(&fixture, &config);
     epochs_of(&fixture, a, 1, PERIOD + 1 + DELAY);
     for (int i = 0; i < CHANNELS && test_comm.size > 1; i++) {
         int64_t rows[WIDTH_MOST + 1];
         census(&fixture, i, rows);
         assert_true(rows[2] > 0 && rows[4] > 0 && rows[8] > 0);
     }
-    assigner_free(a);
 }
 
 TEST(normalizers_of_lambda_and_time_that_is_hidden) {
-    AssignerFixture fixture;
+    CLEARED(fixture_clear) AssignerFixture fixture = {0};
     Config config = config_of();
     config.quantization.lambda = 1;
     settle(&fixture, &config, &scenes[0]);
@@ -344,7 +341,6 @@ TEST(normalizers_of_lambda_and_time_that_is_hidden) {
     config.quantization.link.value[2] = 3600; // ... or everything
     settle(&fixture, &config, &scenes[0]);
     assert_true(all_have(&fixture, 8));
-    fixture_clear(&fixture);
 }
 
 // What every rank covers: the time of the rank that covers least.
@@ -353,11 +349,10 @@ TEST(time_is_hidden_where_every_rank_hides_it) {
     Config config = config_of();
     snprintf(config.quantization.time, CONFIG_WORD, "hidden");
     fixture_init(&fixture, &scenes[0], 8);
-    Assigner *a = assigner_of(&fixture, &config);
+    CLEARED(assigner_drop) Assigner *a = assigner_of(&fixture, &config);
     a->assigned[0].exchanges = 2;
     fixture.channel[0]->seconds.covered = a->assigned[0].covered + 6 + 2 * test_comm.rank;
     assert_true(assigned_hidden(a, &a->assigned[0]) == 3);
-    assigner_free(a);
 }
 
 // Ranges whose squares are no floats any more count most, and end nothing.

@@ -149,8 +149,8 @@ TEST(a_resume_goes_on_with_the_trials) {
         CLEARED(fixture_clear) AssignerFixture fixture = {0};
         Config config = config_of();
         fixture_init(&fixture, &scenes[0], 8);
-        Chooser *a = chooser_of(&fixture, &config, "measured");
-        Chooser *b = chooser_of(&fixture, &config, "measured");
+        CLEARED(chooser_drop) Chooser *a = chooser_of(&fixture, &config, "measured");
+        CLEARED(chooser_drop) Chooser *b = chooser_of(&fixture, &config, "measured");
         const Cost cost[CHANNELS] = {fast_link, slow_link, far_too_slow};
         for (int64_t epoch = 1; epoch <= 10; epoch++) {
             ExchangeSet one, two;
@@ -166,8 +166,6 @@ TEST(a_resume_goes_on_with_the_trials) {
             }
         }
         assert_memory_equal(chooser_choice(a), chooser_choice(b), sizeof(CodecChoice));
-        chooser_free(b);
-        chooser_free(a);
     }
 }
 
@@ -184,7 +182,7 @@ TEST(exact_exchanges_are_exact_and_get_no_widths) {
     Config config = config_of();
     int64_t rows[WIDTH_MOST + 1];
     fixture_init(&fixture, &scenes[0], 16);
-    Assigner *a = assigner_of(&fixture, &config);
+    CLEARED(assigner_drop) Assigner *a = assigner_of(&fixture, &config);
     channel_set_full_precision(fixture.channel[1], true);
     const Assignment *assignment = NULL;
     for (uint32_t epoch = 1; epoch <= PERIOD + 1 + DELAY; epoch++) {
@@ -213,14 +211,13 @@ TEST(exact_exchanges_are_exact_and_get_no_widths) {
             assert_int_equal(assignment->part[1].rows[b], 0);
     }
     assert_true(all > 0 || test_comm.size == 1);
-    assigner_free(a);
 }
 
 TEST(nothing_is_assigned_if_all_are_exact) {
     CLEARED(fixture_clear) AssignerFixture fixture = {0};
     Config config = config_of();
     fixture_init(&fixture, &scenes[0], 8);
-    Assigner *a = assigner_of(&fixture, &config);
+    CLEARED(assigner_drop) Assigner *a = assigner_of(&fixture, &config);
     for (int i = 0; i < CHANNELS; i++)
         channel_set_full_precision(fixture.channel[i], true);
     for (uint32_t epoch = 1; epoch <= 3 * PERIOD; epoch++) {
@@ -228,7 +225,6 @@ TEST(nothing_is_assigned_if_all_are_exact) {
         assert_null(assigner_after(a, epoch));
     }
     assert_true(all_have(&fixture, 8));
-    assigner_free(a);
 }
 
 TEST(rules_without_a_choice_make_no_chooser) {
@@ -240,7 +236,7 @@ TEST(rules_without_a_choice_make_no_chooser) {
 
 TEST(a_replay_repeats_and_then_stays) {
     CLEARED(fixture_clear) AssignerFixture fixture = {0};
-    Chooser *replaying = NULL;
+    CLEARED(chooser_drop) Chooser *replaying = NULL;
     Config config = config_of();
     fixture_init(&fixture, &scenes[0], 8);
     ExchangeSet full_precision[3] = {0, bit(&fixture, 0), bit(&fixture, 1) | bit(&fixture, 2)};
@@ -249,5 +245,4 @@ TEST(a_replay_repeats_and_then_stays) {
     assert_ok(chooser_new(&replaying, &config, &test_comm, &replay, fixture.of, CHANNELS, &err));
     for (int epoch = 1; epoch <= 5; epoch++)
         assert_true(chooser_before(replaying, epoch) == full_precision[epoch < 3 ? epoch - 1 : 2]);
-    chooser_free(replaying);
 }

@@ -33,7 +33,7 @@ static Csr csr_of(const List *list, bool weighted) {
 TEST(rows_keep_the_order_of_the_list) {
     for (uint64_t seed = 0; seed < 20; seed++) {
         List list = list_random(1 + (int64_t)seed % MOST, 5, 10 * (int64_t)seed, seed);
-        Csr csr = csr_of(&list, seed % 2 == 0);
+        CLEARED(csr_free) Csr csr = csr_of(&list, seed % 2 == 0);
         int64_t at = 0;
         for (int64_t i = 0; i < list.rows; i++) {
             assert_int_equal(csr.offset[i], at);
@@ -47,7 +47,6 @@ TEST(rows_keep_the_order_of_the_list) {
         }
         assert_int_equal(csr_entries(&csr), list.count);
         assert_int_equal(csr.offset[list.rows], at);
-        csr_free(&csr);
     }
 }
 
@@ -93,13 +92,12 @@ TEST(transposed_twice_is_sorted) {
 
 // The answer by definition.
 static bool equals_its_transpose(const Csr *csr) {
-    Csr turned;
+    CLEARED(csr_free) Csr turned = {0};
     csr_transpose(&turned, csr, csr->rows);
     bool same = memcmp(csr->offset, turned.offset, ((size_t)csr->rows + 1) * sizeof(int64_t)) == 0;
     for (int64_t e = 0; same && e < csr_entries(csr); e++)
         same = csr->column[e] == turned.column[e] &&
                (csr->weight == NULL || csr->weight[e] == turned.weight[e]);
-    csr_free(&turned);
     return same;
 }
 

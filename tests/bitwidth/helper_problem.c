@@ -20,25 +20,23 @@ static int pose(bool by_sender, int argc, char **argv) {
                      .spread = 0.3,
                      .lambda = argc > 6 ? atof(argv[6]) : 0.5,
                      .hidden = argc > 7 ? atof(argv[7]) : 0};
-    Problem p = problem_random(&recipe, (uint64_t)atoi(argv[4]));
-    Solution a;
+    CLEARED(problem_clear) Problem p = problem_random(&recipe, (uint64_t)atoi(argv[4]));
+    CLEARED(solution_clear) Solution a = {0};
     solution_init(&a, &p);
     if (strcmp(argv[5], "exact") == 0)
         problem_solve(&p, &a);
     else
         problem_uniform(&p, atoi(argv[5]), a.choice);
     bool ok = problem_write(&p, a.choice, stdout);
-    solution_clear(&a);
-    problem_clear(&p);
     return ok ? EXIT_OK : EXIT_IO;
 }
 
 static int judge(char **argv) {
     CLEARED(problem_clear) Problem p = {0};
-    uint8_t *incumbent;
+    CLEARED(memory_drop) uint8_t *incumbent = NULL;
     Error err = {0};
     FILE *posed = fopen(argv[0], "r"), *given = fopen(argv[1], "r");
-    Solution solution, exact;
+    CLEARED(solution_clear) Solution solution = {0}, exact = {0};
     if (posed == NULL || given == NULL || !problem_read(&p, &incumbent, posed, &err) ||
         !solution_read(&solution, &p, given, &err)) {
         fprintf(stderr, "helper_problem: %s\n", err.text);
@@ -50,9 +48,6 @@ static int judge(char **argv) {
            problem_value(&p, incumbent).objective, exact.value.objective, solution.trouble);
     fclose(given);
     fclose(posed);
-    solution_clear(&exact);
-    solution_clear(&solution);
-    memory_free(incumbent);
     return EXIT_OK;
 }
 

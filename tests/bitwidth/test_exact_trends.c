@@ -67,7 +67,7 @@ TEST(solutions_are_repeated) {
     recipe.by_sender = true;
     CLEARED(problem_clear)
     Problem p = problem_random(&recipe, 3), other = problem_random(&recipe, 4);
-    Solution a, b, c;
+    CLEARED(solution_clear) Solution a = {0}, b = {0}, c = {0};
     solution_init(&a, &p);
     solution_init(&b, &p);
     solution_init(&c, &other);
@@ -77,7 +77,4 @@ TEST(solutions_are_repeated) {
     assert_memory_equal(a.choice, b.choice, (size_t)p.groups);
     assert_memory_equal(&a.value, &b.value, sizeof a.value);
     assert_true(a.bound == b.bound);
-    solution_clear(&c);
-    solution_clear(&b);
-    solution_clear(&a);
 }

@@ -21,13 +21,12 @@ static int make_run(void **state) {
                     9, &test_comm);
     snprintf(name, sizeof name, "run-%d", ++number);
     snprintf(run_dir, sizeof run_dir, "%s", test_path(name));
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     for (int epoch = 1; epoch <= 4; epoch++) {
         assert_ok(trainer_epoch(t, &record, &err));
         if (epoch % 2 == 0)
             assert_ok(save_training(t, run_dir, 2, &err));
     }
-    trainer_free(t);
     return 0;
 }
 
@@ -48,9 +47,8 @@ static inline const char *in_run(const char *name) {
 // Epochs done after a resume; -1: none was found, -2: refused with *err.
 static inline int64_t resumed(Warnings *warnings, Error *err) {
     bool found = false;
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     bool ok = resume_training(t, run_dir, &found, warnings, err);
     int64_t epoch = !ok ? -2 : found ? trainer_epochs_done(t) : -1;
-    trainer_free(t);
     return epoch;
 }

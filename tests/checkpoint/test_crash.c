@@ -81,7 +81,7 @@ static bool resumes(const float *want) {
     Error err = {0};
     Warnings warnings = {0};
     bool found = false;
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     bool ok = resume_training(t, run_dir, &found, &warnings, &err) && found &&
               trainer_epochs_done(t) >= FIRST;
     if (ok) {
@@ -89,14 +89,13 @@ static bool resumes(const float *want) {
         ok = memcmp(trainer_parameters(t, false), want,
                     (size_t)t->shape.parameter_count * sizeof(float)) == 0;
     }
-    trainer_free(t);
     return ok;
 }
 
 static int failures_of(Save *save, int *steps) {
     char elsewhere[600];
     snprintf(elsewhere, sizeof elsewhere, "%s-elsewhere", run_dir);
-    Trainer *straight = new_trainer();
+    CLEARED(trainer_drop) Trainer *straight = new_trainer();
     train_until(straight, LAST);
     int failures = 0, n = 1;
     for (bool killed = true; killed; n++) {
@@ -105,7 +104,6 @@ static int failures_of(Save *save, int *steps) {
         failures += !resumes(trainer_parameters(straight, false));
     }
     *steps = n - 2;
-    trainer_free(straight);
     return failures;
 }
 

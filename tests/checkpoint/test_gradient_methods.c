@@ -65,9 +65,9 @@ static Run run_by_hand(const Preset *method) {
     int count = settings_of(setting + 4, method);
     memset(&run, 0, sizeof run);
     settle(setting, 4 + count);
+    CLEARED(trainer_drop)
     Trainer *t = new_trainer_on(strcmp(method->name, "diana-both") == 0 ? "fenced" : "cpu");
     train(&run, t);
-    trainer_free(t);
     return run;
 }
 

@@ -35,10 +35,9 @@ static Run run_with(const char *memory) {
     static Run run;
     memset(&run, 0, sizeof run);
     settle_memory(memory);
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     train(&run, t);
     assert_ok(trainer_replicas_agree(t, &err));
-    trainer_free(t);
     return run;
 }
 
@@ -85,7 +84,7 @@ static ExchangeSet direct_ones(const char *const *more, int count) {
                                 "model.input_dropout=0"};
     memcpy(settings + 7, more, (size_t)count * sizeof *more);
     settle(settings, 7 + count);
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     for (int e = 0; e < 8; e++)
         assert_ok(trainer_epoch(t, &record, &err));
     for (int i = 0; i < 2 * t->shape.layers; i++) {
@@ -94,7 +93,6 @@ static ExchangeSet direct_ones(const char *const *more, int count) {
         if (channel != NULL && channel->direct)
             direct |= exchange_set_of(id);
     }
-    trainer_free(t);
     return direct;
 }
 

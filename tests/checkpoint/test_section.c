@@ -62,9 +62,8 @@ static int make_memories(void **state) {
     if (test_comm.rank == 0)
         assert_ok(file_remove(run_dir, &err));
     comm_barrier(&test_comm);
-    Trainer *t = trainer_with(&m);
+    CLEARED(trainer_drop) Trainer *t = trainer_with(&m);
     train_on(t, &m, 4, true);
-    trainer_free(t);
     return 0;
 }
 
@@ -118,7 +117,7 @@ MEMORIES_TEST(a_damaged_one_gives_way_to_the_one_before) {
 // In the order of ranks, whatever each of them has.
 MEMORIES_TEST(its_file_holds_the_rows_of_all_ranks) {
     Memory m;
-    Tensors file;
+    CLEARED(tensors_close) Tensors file = {0};
     Trainer *t = trainer_with(&m);
     train_on(t, &m, 4, false);
     float all[3 * MEMORY_MOST];
@@ -132,7 +131,6 @@ MEMORIES_TEST(its_file_holds_the_rows_of_all_ranks) {
     for (int r = 0; r < test_comm.size; row += count_of(r++))
         assert_memory_equal(row, all + r * MEMORY_MOST, (size_t)count_of(r) * sizeof *row);
     assert_int_equal(row - (const float *)rows->data, rows->shape[0]);
-    tensors_close(&file);
 }
 
 static void refused_to(Trainer *t, const char *dir, ExitCode code, const char *part) {

@@ -7,9 +7,11 @@
 
 #include <omp.h>
 
+// What *d held before is cleared.
 static inline void generate(Dataset *d, const char *name, int64_t seed, int threads,
                             char hash[33]) {
     omp_set_num_threads(threads);
+    dataset_clear(d);
     assert_ok(dataset_generate(d, name, seed, &err));
     assert_ok(dataset_check(d, name, &err));
     dataset_hash(d, hash);

@@ -5,12 +5,18 @@
 
 #include "fringe/dataset.h"
 
+// Both clear what *dataset held before.
+static inline bool load_config(Dataset *dataset, const Config *config, Error *err) {
+    dataset_clear(dataset);
+    *err = (Error){0};
+    return dataset_load(dataset, config, err);
+}
+
 static inline bool load(Dataset *dataset, const char *path, Error *err) {
     Config config = {0};
-    *err = (Error){0};
     snprintf(config.data.path, sizeof config.data.path, "%.*s", (int)sizeof config.data.path - 1,
              path);
-    return dataset_load(dataset, &config, err);
+    return load_config(dataset, &config, err);
 }
 
 static inline void assert_int32(const int32_t *found, int count, const int32_t *wanted) {

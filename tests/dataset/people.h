@@ -38,7 +38,7 @@ static bool people_load(Dataset *dataset, const char *data, Error *err) {
     snprintf(text, sizeof text, "{\"data\": %s}", data);
     test_write_text(test_path("people.json"), text);
     *err = (Error){0};
-    *dataset = (Dataset){0};
+    dataset_clear(dataset);
     if (!config_load(&config, test_path("people.json"), NULL, 0, err) ||
         !dataset_load(dataset, &config, err))
         return false;
@@ -176,7 +176,7 @@ static bool is_one_of(const char *word, const char *const *list, const char *end
 
 // `warnings`: what is said of a row that is read as the base, words of it; "": nothing.
 static bool row_is_met(const Row *row, const char *warnings, char why[4096]) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     Error err;
     bool loaded = people_load(&d, row->data, &err), said = has_words(err.text, row->words);
     const char *apart = loaded ? apart_from_base(&d) : "it is refused";
@@ -191,7 +191,5 @@ static bool row_is_met(const Row *row, const char *warnings, char why[4096]) {
                                                      : said;
     snprintf(why, 4096, "%s is not met: %s; %s; %s", row->outcome, apart != NULL ? apart : "equal",
              loaded ? d.warnings.text : "refused", err.text);
-    if (loaded)
-        dataset_clear(&d);
     return met;
 }

@@ -71,13 +71,12 @@ static void forget_peak(void) {
 static double taken_by_reading_ahead(void) {
     forget_peak();
     double before = status("VmRSS:");
-    Npz *npz = assert_ok(npz_open(test_path("large.npz"), &err));
+    CLEARED(npz_drop) Npz *npz = assert_ok(npz_open(test_path("large.npz"), &err));
     npz_read_ahead(npz, 3, (const char *const[]){"a", "none", "b"});
     double taken = status("VmHWM:") - before;
     assert_array(npz, 1);
     assert_array(npz, 0);
     assert_array(npz, 0); // once more: it is not there any more, but in the file
-    npz_close(npz);
     return taken;
 }
 
@@ -120,10 +119,9 @@ TEST(a_damaged_array_is_named) {
         write_archive(test_path("large.npz"), stored == 1);
         char *lent = test_read(test_path("large.npz"), &bytes);
         lent[COUNT * 2] = (char)(lent[COUNT * 2] ^ 1);
-        Npz *npz = assert_ok(npz_parse(lent, bytes, "lent.npz", &err));
+        CLEARED(npz_drop) Npz *npz = assert_ok(npz_parse(lent, bytes, "lent.npz", &err));
         npz_read_ahead(npz, 2, (const char *const[]){"a", "b"});
         assert_refused(npz_read(npz, "a", &npy, &err), EXIT_DATA, "lent.npz: array 'a': its ");
         assert_array(npz, 1);
-        npz_close(npz);
     }
 }

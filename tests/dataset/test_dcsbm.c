@@ -23,17 +23,15 @@ TEST(bytes_do_not_depend_on_threads) {
         char first[33] = "", again[33], other[33];
         for (int t = 1; t <= 3; t++) {
             omp_set_num_threads(t);
-            Dataset d = made(names[i], 7);
+            CLEARED(dataset_clear) Dataset d = made(names[i], 7);
             dataset_hash(&d, again);
             if (t == 1)
                 memcpy(first, again, sizeof first);
             assert_string_equal(again, first);
-            dataset_clear(&d);
         }
-        Dataset d = made(names[i], 8);
+        CLEARED(dataset_clear) Dataset d = made(names[i], 8);
         dataset_hash(&d, other);
         assert_string_not_equal(other, first);
-        dataset_clear(&d);
     }
     omp_set_num_threads(threads);
 }
@@ -208,7 +206,7 @@ TEST(what_cannot_be_made_is_said) {
         {"dcsbm:parts=8", "set multiplicity too", EXIT_USAGE},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         assert_refused(dataset_generate(&d, wrong[i].name, 1, &err), wrong[i].code,
                        wrong[i].sentence);
     }

@@ -21,7 +21,7 @@ static bool load_section(Dataset *d, const char *name, const char *text, size_t 
     snprintf(json, sizeof json, "{\"data\": {\"path\": \"%s\"%s}}", name, data);
     test_write_text(test_path("c.json"), json);
     *err = (Error){0};
-    *d = (Dataset){0};
+    dataset_clear(d);
     return config_load(&config, test_path("c.json"), NULL, 0, err) && dataset_load(d, &config, err);
 }
 
@@ -40,14 +40,13 @@ static bool loads(Dataset *d, const char *name, const char *text, const char *da
 }
 
 static void try_case(const Case *c) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     if (loads(&d, "list.csv", c->text, c->data, c->nodes > 0, c->words)) {
         if (d.nodes != c->nodes || d.edges != c->edges)
             fail_msg("'%s': %d nodes, %d edges", c->text, (int)d.nodes, (int)d.edges);
         for (int e = 0; e < 4 && e < d.edges; e++)
             if (d.target[e] != c->target[e])
                 fail_msg("'%s': target %d is %d", c->text, e, (int)d.target[e]);
-        dataset_clear(&d);
     }
 }
 
@@ -238,7 +237,7 @@ TEST(files_under_other_names) {
 TEST(what_is_missing) {
     static const char edges[] = "a b\nb c\nc a\n";
     static const char *const nodes = ", \"nodes\": \"nodes.csv\"";
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     char name[NODE_ID_TEXT];
     test_write_text(test_path("nodes.csv"),
                     "id,label,split,x\na,u,train,True\nb,NA,NA,0.5\nc,\"NA\",test,false\n");
@@ -248,16 +247,13 @@ TEST(what_is_missing) {
     assert_memory_equal(d.x, ((float[]){1, 0.5f, 0}), 12);
     assert_string_equal(node_id_text(&d.names, 0, name), "NA");
     assert_non_null(strstr(d.warnings.text, "1 label is NA, null or the like"));
-    dataset_clear(&d);
     test_write_text(test_path("nodes.csv"), "id,label\na,2\nNA,?\nc,NaN\n");
     assert_ok(load_section(&d, "e.txt", "a NA\nNA c\nc a\n", 14, nodes, &err));
     assert_memory_equal(d.label, ((int32_t[]){-1, 2, -1}), 12); // a node may be called NA
-    dataset_clear(&d);
     test_write_text(test_path("nodes.csv"), "id;label\na;2,5\nb;1\nc;\n");
     assert_ok(load_section(&d, "e.txt", edges, strlen(edges), nodes, &err));
     assert_non_null(strstr(d.warnings.text, "labels are not all whole, so they are numbers"));
     assert_true(d.numeric && d.numbers[0] == 2.5f && d.numbers[1] == 1 && isnan(d.numbers[2]));
-    dataset_clear(&d);
 }
 
 // Rows of which no edge tells: ids count from 0 where all are below the rows, from 1 where the
@@ -275,14 +271,13 @@ TEST(ids_that_count_from_one) {
     };
     test_write_text(test_path("five.csv"), "y\n0\n1\n0\n1\n0\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         if (!loads(&d, "e.txt", cases[i].edges, ", \"labels\": \"five.csv\"", cases[i].nodes > 0,
                    cases[i].words))
             continue;
         assert_int_equal(d.nodes, cases[i].nodes);
         for (int64_t n = 0; n < d.nodes; n++)
             assert_int_equal(d.offset[n + 1] > 0, n >= cases[i].first);
-        dataset_clear(&d);
     }
 }
 
@@ -311,7 +306,7 @@ TEST(lines_of_members) {
         {"p a b\nq b c\nr c a\na d\n", "from a to r", 7, 4, 11, {0, 2, 3, -1}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         if (!loads(&d, "list.csv", cases[i].text, ", \"format\": \"members\"", cases[i].nodes > 0,
                    cases[i].words))
             continue;
@@ -322,9 +317,8 @@ TEST(lines_of_members) {
         for (int64_t p = 0; p < d.offset[1]; p++)
             assert_int_equal(d.target[p], cases[i].first[p]);
         assert_int_equal(cases[i].first[d.offset[1]], -1);
-        dataset_clear(&d);
     }
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     test_write_text(test_path("nodes.csv"), "id,x\na,1\nb,1\nc,1\nd,1\n");
     assert_false(loads(&d, "list.csv", "p a b\nq b c\nr c a\ns a d\n",
                        ", \"format\": \"members\", \"nodes\": \"nodes.csv\"", false,
@@ -335,12 +329,11 @@ TEST(lines_of_members) {
 TEST(numbers_to_predict) {
     static const char edges[] = "a b\nb c\nc a\n";
     static const char *const as_numbers = ", \"nodes\": \"nodes.csv\", \"labels_are\": \"numbers\"";
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     test_write_text(test_path("nodes.csv"), "id,label,split\nc,2.5,test\na,-1e3,train\nb,,none\n");
     assert_ok(load_section(&d, "e.txt", edges, strlen(edges), as_numbers, &err));
     assert_true(d.numeric && d.classes == 1 && d.label == NULL);
     assert_true(d.numbers[0] == -1000 && isnan(d.numbers[1]) && d.numbers[2] == 2.5f);
-    dataset_clear(&d);
     test_write_text(test_path("nodes.csv"), "id,label\na,much\n");
     assert_refused(load_section(&d, "e.txt", edges, strlen(edges), as_numbers, &err), EXIT_DATA,
                    "nodes.csv: the label 'much' of row 1 is no number");
@@ -348,12 +341,11 @@ TEST(numbers_to_predict) {
     assert_ok(load_section(&d, "e.txt", "0 1\n1 0\n", 8,
                            ", \"labels\": \"y.csv\", \"labels_are\": \"numbers\"", &err));
     assert_true(d.numeric && d.nodes == 2 && d.numbers[0] == 0.5f && d.numbers[1] == 3);
-    dataset_clear(&d);
 }
 
 // What a dataset directory keeps of names.
 TEST(names_are_stored) {
-    Dataset d, opened;
+    CLEARED(dataset_clear) Dataset d = {0}, opened = {0};
     char hash[33], again[33], id[NODE_ID_TEXT];
     test_write_text(test_path("nodes.csv"), "id,label\nb,red\na,blue\nc,red\ne,blue\n");
     assert_ok(load_section(&d, "e.txt", "a c\nc e\n", 8, ", \"nodes\": \"nodes.csv\"", &err));
@@ -364,11 +356,8 @@ TEST(names_are_stored) {
     assert_string_equal(hash, again);
     assert_string_equal(node_id_text(&opened.ids, 3, id), "e");
     assert_string_equal(node_id_text(&opened.names, 1, id), "red");
-    dataset_clear(&opened);
-    dataset_clear(&d);
     assert_ok(load_section(&d, "u.txt", "1 18446744073709551615\n", 23, "", &err));
     assert_string_equal(node_id_text(&d.ids, 1, id), "18446744073709551615");
-    dataset_clear(&d);
 }
 
 // The orders of ten nodes are those of an independent program.
@@ -392,7 +381,7 @@ TEST(splits_are_drawn) {
     static const char ring[] = "0 1\n1 2\n2 3\n3 4\n4 5\n5 6\n6 7\n7 8\n8 9\n9 0\n";
     test_write_text(test_path("y.csv"), "0\n1\n0\n1\n0\n1\n0\n1\n0\n1\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         char data[256];
         snprintf(data, sizeof data, ", \"labels\": \"y.csv\"%s", cases[i].splits);
         if (!loads(&d, "ring.txt", ring, data, cases[i].wanted != NULL, cases[i].words))
@@ -400,6 +389,5 @@ TEST(splits_are_drawn) {
         for (int n = 0; n < 10; n++)
             if (d.split[n] != (uint8_t)cases[i].wanted[n])
                 fail_msg("%s: node %d is in %d", cases[i].splits, n, d.split[n]);
-        dataset_clear(&d);
     }
 }

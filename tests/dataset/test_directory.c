@@ -2,6 +2,7 @@
 // opened, or two different datasets would share a cache key.
 
 #include "bytes.h"
+#include "loading.h"
 
 #include "fringe/base/terminal.h"
 #include "fringe/dataset.h"
@@ -37,7 +38,7 @@ static void assert_same(const Dataset *a, const Dataset *b) {
 }
 
 TEST(what_is_written_opens_again) {
-    Dataset made, read;
+    CLEARED(dataset_clear) Dataset made = {0}, read = {0}, again = {0};
     const char *folder = test_path("a/b/tiny");
     generate(&made, 3);
     assert_ok(dataset_write(&made, folder, &err));
@@ -45,12 +46,9 @@ TEST(what_is_written_opens_again) {
     assert_true(read.mapped);
     assert_string_equal(read.name, "tiny");
     assert_same(&made, &read);
-    dataset_clear(&read);
     assert_ok(dataset_write(&made, folder, &err)); // over an older one
-    assert_ok(dataset_open(&read, folder, &err));
-    assert_same(&made, &read);
-    dataset_clear(&read);
-    dataset_clear(&made);
+    assert_ok(dataset_open(&again, folder, &err));
+    assert_same(&made, &again);
     assert_ok(dataset_inspect(&terminal_tables, folder, &err));
 }
 
@@ -134,20 +132,18 @@ static const char *write_foreign(const char *name, const char *json, const Tenso
 }
 
 TEST(a_foreign_directory_opens) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     const char *folder = write_foreign("foreign", manifest, NULL);
     assert_ok(dataset_open(&d, folder, &err));
     assert_int_equal(d.target[0], 1); // rows come out ascending
     assert_int_equal(d.target[1], 3);
     assert_memory_equal(d.x, x, sizeof x);
     assert_non_null(strstr(d.warnings.text, "1 node without label"));
-    dataset_clear(&d);
     assert_ok(dataset_inspect(&terminal_tables, folder, &err));
     Config config = {0}; // named by its manifest, and through dataset_load
     path_join(config.data.path, sizeof config.data.path, folder, "dataset.json");
-    assert_ok(dataset_load(&d, &config, &err));
+    assert_ok(load_config(&d, &config, &err));
     assert_int_equal(d.edges, 4);
-    dataset_clear(&d);
 }
 
 TEST(a_damaged_directory_is_refused) {
@@ -174,7 +170,7 @@ TEST(a_damaged_directory_is_refused) {
         {{"split", TENSOR_U8, 1, {4}, fifth}, "node 2 is in split 4"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         const char *folder = write_foreign("damaged", manifest, &cases[i].change);
         assert_refused(dataset_open(&d, folder, &err), EXIT_DATA, cases[i].part, "damaged");
     }
@@ -199,11 +195,11 @@ TEST(a_wrong_manifest_is_refused) {
          "labels"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         const char *folder = write_foreign("wrong", cases[i][0], NULL);
         assert_refused(dataset_open(&d, folder, &err), EXIT_DATA, cases[i][1], "wrong");
     }
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     assert_refused(dataset_open(&d, test_folder(), &err), EXIT_NO_INPUT, "not a dataset");
 }
 

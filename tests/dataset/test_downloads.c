@@ -61,7 +61,7 @@ static const char *ogb_set(const char *split) {
 }
 
 TEST(ogb_sets_by_sales_rank_have_both_directions) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     const char *folder = ogb_set("sales_ranking");
     write_gz(folder, "raw/node-label.csv.gz", "0\n2\n1\n1\n");
     write_gz(folder, "split/sales_ranking/test.csv.gz", "3\n2\n");
@@ -71,7 +71,6 @@ TEST(ogb_sets_by_sales_rank_have_both_directions) {
         ASSERT_INTS(d.label, 0, 2, 1, 1);
         assert_int_equal(d.classes, 3);
         assert_string_equal(d.name, path_name(folder));
-        dataset_clear(&d);
     }
 }
 
@@ -119,7 +118,7 @@ TEST(every_defect_of_an_ogb_set_is_named) {
         {"split/other/train.csv.gz", "0\n", "split: there are several splits in it"},
         {"raw/num-node-dict.csv.gz", "1\n", "ogbn-mag"},
     };
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     for (size_t i = 0; i < sizeof defects / sizeof *defects; i++) {
         const char *folder = ogb_set("time");
         write_gz(folder, defects[i].file, defects[i].text);
@@ -169,7 +168,7 @@ static const char *reddit_set(const char *graph, bool ascending, bool loops) {
 }
 
 TEST(reddit_is_read_in_any_order) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     for (int way = 0; way < 3; way++) {
         const char *name = way == 2 ? "reddit_self_loop_graph.npz" : "reddit_graph.npz";
         const char *folder = reddit_set(name, way != 1, way == 2);
@@ -180,14 +179,13 @@ TEST(reddit_is_read_in_any_order) {
             assert_string_equal(d.name, "reddit");
             assert_true((strstr(d.warnings.text, "4 self-loops of the file dropped") != NULL) ==
                         (way == 2));
-            dataset_clear(&d);
         }
     }
 }
 
 TEST(a_damaged_reddit_is_refused) {
     static Array array[4];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     const char *folder = reddit_set("reddit_graph.npz", true, false);
     SET_INTS(&array[0], "row", 0, 1);
     SET_INTS(&array[1], "col", 1, 4);
@@ -237,18 +235,16 @@ static const char *graphsaint_set(const char *classes, const char *roles) {
 static const char good_roles[] = "{\"te\": [3, 2], \"va\": [1],\n \"tr\": [0]}";
 
 TEST(graphsaint_classes_go_by_their_keys) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     assert_ok(
         load(&d, graphsaint_set("{\"1\": 2, \"0\":0 ,\"3\": 1,\"2\": 1}\n", good_roles), &err));
     assert_path(&d);
     ASSERT_INTS(d.label, 0, 2, 1, 1);
-    dataset_clear(&d);
     assert_ok(
         load(&d, graphsaint_set("{\"1\": 3, \"0\": 1, \"3\": 2, \"2\": 2}", good_roles), &err));
     ASSERT_INTS(d.label, 0, 2, 1, 1);
     assert_int_equal(d.classes, 3);
     assert_non_null(strstr(d.warnings.text, "classes count from 1 in class_map.json"));
-    dataset_clear(&d);
 }
 
 TEST(graphsaint_lists_are_multilabel) {
@@ -284,7 +280,7 @@ TEST(every_defect_of_a_graphsaint_set_is_named) {
         {good, "{\"tr\": [0], \"va\": [1], \"te\": [2,", "role.json: byte 32: expected an integer"},
         {good, "{\"tr\": [0], \"va\": [1], \"te\": [2]} x", "expected the end of the file"},
     };
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     for (size_t i = 0; i < sizeof defects / sizeof *defects; i++)
         assert_refused(load(&d, graphsaint_set(defects[i].classes, defects[i].roles), &err),
                        EXIT_DATA, defects[i].sentence);
@@ -302,7 +298,7 @@ TEST(other_files_say_how_to_convert_them) {
         {"graph.dump", "\x80\x04.", "is a pickle of Python"},
         {"graph.parquet", "PAR1", "is a Parquet table, which is not read; convert it"},
     };
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         test_write_text(test_path(files[i].name), files[i].text);
         assert_refused(load(&d, test_path(files[i].name), &err), EXIT_DATA, files[i].sentence);
@@ -331,7 +327,7 @@ TEST(many_blocks_are_read_in_order) {
     enum { ROWS = 60000, COLUMNS = 24 }; // some 12 MB of text
     const char *folder = ogb_set("time");
     char *text = malloc((size_t)ROWS * COLUMNS * 12), *at = text;
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     for (int i = 0; i < ROWS; i++)
         for (int c = 0; c < COLUMNS; c++)
             at += sprintf(at, "%d.%d%c", i, c, c + 1 < COLUMNS ? ',' : '\n');
@@ -344,7 +340,6 @@ TEST(many_blocks_are_read_in_order) {
             snprintf(text, 32, "%d.%d", i, c);
             assert_true(d.x[i * COLUMNS + c] == strtof(text, NULL));
         }
-    dataset_clear(&d);
     free(text);
 }
 

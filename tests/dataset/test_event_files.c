@@ -43,7 +43,7 @@ static void assert_stream(const Dataset *d) {
 
 TEST(streams_are_told_by_name_or_contents) {
     static const char *const names[] = {"s.events", "s", "s.txt", "s.2026.log"};
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         write_text(names[i], stream);
         assert_ok(load(&d, test_path(names[i]), &err));
@@ -51,7 +51,6 @@ TEST(streams_are_told_by_name_or_contents) {
         assert_string_equal(d.name, "s");
         assert_non_null(strstr(d.warnings.text, "1 addition of what was there already"));
         assert_non_null(strstr(d.warnings.text, "1 node in no hyperedge"));
-        dataset_clear(&d);
     }
 }
 
@@ -86,7 +85,7 @@ TEST(every_mistake_has_its_place) {
         {BEGIN "+h 1 2\n-h 1\n", "bad.events: there are no pins"},
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         write_text("bad.events", mistakes[i].text);
         assert_refused(load(&d, test_path("bad.events"), &err), EXIT_DATA, mistakes[i].part);
     }
@@ -94,7 +93,7 @@ TEST(every_mistake_has_its_place) {
 
 TEST(a_mistake_in_a_binary_stream_has_its_byte) {
     static const uint64_t two = 2, three = 3;
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     EventWriter *writer = assert_ok(event_writer_open(test_path("bad.events"), true, &err));
     Event first = {.kind = EVENT_HYPEREDGE, .id = 1, .count = 1, .other = &two, .weight = 1};
     Event second = {.kind = EVENT_NO_PIN, .id = 1, .count = 1, .other = &three, .weight = 1};
@@ -121,11 +120,11 @@ TEST(deletions_are_skipped_if_that_is_said) {
     settings[0] = path;
     assert_ok(config_load(&config, NULL, settings, 1, &err));
     assert_ok(dataset_source_hash(&config, one, &err));
-    assert_refused(dataset_load(&d, &config, &err), EXIT_DATA, "stream.strict=false skips");
+    assert_refused(load_config(&d, &config, &err), EXIT_DATA, "stream.strict=false skips");
     assert_ok(config_load(&config, NULL, settings, 2, &err));
     assert_ok(dataset_source_hash(&config, two, &err));
     assert_string_not_equal(one, two);
-    assert_ok(dataset_load(&d, &config, &err));
+    assert_ok(load_config(&d, &config, &err));
     assert_int_equal(d.nodes, 1);
     assert_non_null(strstr(d.warnings.text, "1 deletion of what was not there, skipped"));
 }
@@ -148,7 +147,7 @@ TEST(nodes_are_joined_by_id) {
     reshape(&a[1], "(5, 1)");
     SET_INTS(&a[2], "train_ids", 9, 40);
     Config config = beside("s.events", a, 3);
-    assert_ok(dataset_load(&d, &config, &err));
+    assert_ok(load_config(&d, &config, &err));
     assert_memory_equal(d.x, ((float[]){3, 5, 4, 1}), sizeof(float[4]));
     assert_memory_equal(d.split, "\0\0\1\1", 4);
     assert_non_null(strstr(d.warnings.text, "1 row in nodes.npz of a node that is not in the"));
@@ -156,20 +155,19 @@ TEST(nodes_are_joined_by_id) {
 
 TEST(nodes_without_ids_ascend) {
     Array a[2];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     write_text("s.events", stream);
     SET_FLOATS(&a[0], "x", 3, 5, 4, 1);
     reshape(&a[0], "(4, 1)");
     SET_INTS(&a[1], "train_idx", 2, 3);
     Config config = beside("s.events", a, 2);
-    assert_ok(dataset_load(&d, &config, &err));
+    assert_ok(load_config(&d, &config, &err));
     assert_memory_equal(d.x, ((float[]){3, 5, 4, 1}), sizeof(float[4]));
     assert_memory_equal(d.split, "\3\3\1\1", 4);
-    dataset_clear(&d);
     SET_FLOATS(&a[0], "x", 3, 5, 4, 1, 1);
     reshape(&a[0], "(5, 1)");
     config = beside("s.events", a, 2);
-    assert_refused(dataset_load(&d, &config, &err), EXIT_DATA,
+    assert_refused(load_config(&d, &config, &err), EXIT_DATA,
                    "nodes.npz: features have 5 rows but there are 4 nodes");
 }
 
@@ -190,7 +188,7 @@ TEST(other_keys_replace_what_is_joined) {
              write_arrays(splits, 3, "splits.npz"));
     assert_ok(npy_write(test_path("x.npy"), "<f4", x, 4, 2, (int64_t[]){4, 1}, &err));
     snprintf(config.data.features, sizeof config.data.features, "%s", test_path("x.npy"));
-    assert_ok(dataset_load(&d, &config, &err));
+    assert_ok(load_config(&d, &config, &err));
     assert_memory_equal(d.x, x, sizeof x);
     assert_memory_equal(d.split, "\0\3\2\1", 4);
 }
@@ -203,7 +201,7 @@ TEST(ids_of_formats_without_ids_are_nodes) {
     SET_FLOATS(&a[1], "x", 1, 2);
     reshape(&a[1], "(2, 1)");
     Config config = beside("g.hgr", a, 2);
-    assert_ok(dataset_load(&d, &config, &err));
+    assert_ok(load_config(&d, &config, &err));
     assert_true(d.x[0] == 2 && d.x[1] == 1);
 }
 
@@ -232,7 +230,7 @@ TEST(the_memory_is_foreseen) {
     write_large("large.events");
     dataset_forecast(&forecast, &config);
     double before = begin();
-    assert_ok(dataset_load(&d, &config, &err));
+    assert_ok(load_config(&d, &config, &err));
     assert_foreseen("a stream", (double)forecast_total(&forecast), status("VmHWM:") - before,
                     3 /* lists that grow may leave many blocks behind, but mostly do not */);
 }

@@ -11,27 +11,24 @@
 
 static bool read_npy(const char *path, Error *err) {
     CLEARED(npy_clear) Npy npy = {0};
-    int64_t *integers = NULL;
-    float *floats = NULL;
+    CLEARED(memory_drop) int64_t *integers = NULL;
+    CLEARED(memory_drop) float *floats = NULL;
     if (!npy_read(&npy, path, err))
         return false;
     bool ok = npy.kind == NPY_TEXT; // a numeric reader skips it
     if (!ok)
         ok = npy.kind == NPY_FLOAT ? npy_to_float(&npy, &floats, err)
                                    : npy_to_int64(&npy, &integers, err);
-    memory_free(integers);
-    memory_free(floats);
     return ok;
 }
 
 static bool read_npz(const char *path, Error *err) {
-    Npz *npz = npz_open(path, err);
+    CLEARED(npz_drop) Npz *npz = npz_open(path, err);
     bool ok = npz != NULL;
     for (int i = 0; ok && i < npz_count(npz); i++) {
         CLEARED(npy_clear) Npy npy = {0};
         ok = npz_read(npz, npz_key(npz, i), &npy, err);
     }
-    npz_close(npz);
     return ok;
 }
 
@@ -39,7 +36,7 @@ static bool read_npz(const char *path, Error *err) {
 static bool load(const char *path, const char *format, const char *verdict, int64_t nodes,
                  Error *said) {
     Config config = {0};
-    Dataset dataset;
+    CLEARED(dataset_clear) Dataset dataset = {0};
     snprintf(config.data.path, sizeof config.data.path, "%s", path);
     snprintf(config.data.format, sizeof config.data.format, "%s", format);
     if (!dataset_load(&dataset, &config, said))
@@ -48,7 +45,6 @@ static bool load(const char *path, const char *format, const char *verdict, int6
     if (nodes != 0 && dataset.nodes != nodes)
         fail_msg("%s: %lld nodes", path, (long long)dataset.nodes);
     bool remarked = dataset.warnings.text[0] != '\0';
-    dataset_clear(&dataset);
     if (strcmp(verdict, "warn") == 0 && !remarked)
         fail_msg("%s: no warning", path);
     return true;
@@ -194,12 +190,11 @@ TEST(every_file_of_the_list) {
 
 // Every variant of npy and npz holds 0 .. 11 in four rows of three (bools: whether it is not 0).
 static void assert_counts(const Npy *npy, const char *where) {
-    float *x;
+    CLEARED(memory_drop) float *x = NULL;
     assert_ok(npy_to_float(npy, &x, &err));
     for (int i = 0; i < 12; i++)
         if (x[i] != (npy->kind == NPY_BOOL ? i > 0 : i))
             fail_msg("%s: element %d is %g", where, i, (double)x[i]);
-    memory_free(x);
 }
 
 TEST(all_variants_say_the_same) {
@@ -220,11 +215,10 @@ TEST(all_variants_say_the_same) {
     }
     for (size_t i = 0; i < sizeof archives / sizeof *archives; i++) {
         snprintf(path, sizeof path, "%s/formats/npz/%s.npz", folder, archives[i]);
-        Npz *npz = assert_ok(npz_open(path, &err));
+        CLEARED(npz_drop) Npz *npz = assert_ok(npz_open(path, &err));
         assert_ok(npz_read(npz, "a", &npy, &err));
         assert_counts(&npy, path);
         npy_clear(&npy);
-        npz_close(npz);
     }
 }
 
@@ -240,8 +234,8 @@ TEST(all_formats_hold_the_same_graph) {
                                         "mtx/mini_int_gen.mtx", "mtx/mini_real_gen.mtx"};
     const char *folder = data_folder_or_skip("one graph in every format");
     CLEARED(dataset_clear) Dataset first = {0};
-    Dataset d;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        CLEARED(dataset_clear) Dataset d = {0};
         Config config = {.data.undirected = strncmp(names[i], "snap", 4) == 0};
         snprintf(config.data.path, sizeof config.data.path, "%s/formats/%s", folder, names[i]);
         assert_ok(dataset_load(&d, &config, &err));
@@ -253,9 +247,9 @@ TEST(all_formats_hold_the_same_graph) {
         if (i > 0) {
             assert_memory_equal(d.offset, first.offset, 65 * sizeof *d.offset);
             assert_memory_equal(d.target, first.target, 148 * sizeof *d.target);
-            dataset_clear(&d);
         } else {
             first = d;
+            d = (Dataset){0};
         }
     }
 }
@@ -265,8 +259,8 @@ TEST(all_hypergraphs_are_the_same) {
     static const char *const names[] = {"mini", "mini1", "mini10", "mini11", "mini_space"};
     const char *folder = data_folder_or_skip("one hypergraph in every kind of hgr");
     CLEARED(dataset_clear) Dataset first = {0};
-    Dataset d;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        CLEARED(dataset_clear) Dataset d = {0};
         Config config = {0};
         snprintf(config.data.path, sizeof config.data.path, "%s/formats/hmetis/%s.hgr", folder,
                  names[i]);
@@ -278,9 +272,9 @@ TEST(all_hypergraphs_are_the_same) {
         if (i > 0) {
             assert_memory_equal(d.offset, first.offset, 65 * sizeof *d.offset);
             assert_memory_equal(d.target, first.target, (size_t)d.edges * sizeof *d.target);
-            dataset_clear(&d);
         } else {
             first = d;
+            d = (Dataset){0};
         }
     }
 }

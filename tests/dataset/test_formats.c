@@ -139,7 +139,7 @@ TEST(every_defect_of_an_npz_is_named) {
     for (size_t i = 0; i < sizeof graph_cases / sizeof *graph_cases; i++) {
         const GraphCase *c = &graph_cases[i];
         GraphFile file;
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         Error err;
         graph_file_init(&file);
         c->change(&file);
@@ -151,7 +151,6 @@ TEST(every_defect_of_an_npz_is_named) {
             assert_non_null(strstr(d.warnings.text, c->warning));
             for (int64_t e = 1; e < 3; e++) // rows come out ascending
                 assert_true(e == 1 || d.target[e] >= d.target[e - 1]);
-            dataset_clear(&d);
         } else {
             if (strstr(err.text, c->refused) == NULL || strstr(err.text, "case.npz") == NULL)
                 fail_msg("%s: the message is '%s'", c->what, err.text);
@@ -175,7 +174,7 @@ TEST(weights_are_kept) {
 
 TEST(multi_labels_and_dense_features) {
     GraphFile file;
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     graph_file_init(&file);
     for (int i = ATTR_DATA; i <= ATTR_SHAPE; i++)
         file.array[i].key = NULL;
@@ -192,7 +191,6 @@ TEST(multi_labels_and_dense_features) {
     assert_int_equal(d.features, 2);
     for (int i = 0; i < 8; i++)
         assert_true(d.x[i] == (float)(i + 1));
-    dataset_clear(&d);
     file.array[LABELS].data[4] = 2;
     assert_refused(load(&d, write_graph(&file, "multi.npz"), &err), EXIT_DATA,
                    "label 1 of node 1 is 2");
@@ -232,7 +230,7 @@ TEST(every_defect_of_an_archive_is_named) {
     float x[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Error err = {0};
-        Npy npy = {0};
+        CLEARED(npy_clear) Npy npy = {0};
         members[0] = cases[i].change;
         strcpy(members[0].name, "x.npy");
         put_npy(&members[0].content,
@@ -246,7 +244,7 @@ TEST(every_defect_of_an_archive_is_named) {
         put_zip(&bytes, members, cases[i].twice ? 2 : 1);
         bytes.data[cases[i].flip_data] ^= cases[i].flip_data == 0 ? 0 : 4;
         test_write(test_path("a.npz"), bytes.data, bytes.count - cases[i].cut);
-        Npz *npz = npz_open(test_path("a.npz"), &err);
+        CLEARED(npz_drop) Npz *npz = npz_open(test_path("a.npz"), &err);
         bool ok = npz != NULL && npz_read(npz, "x", &npy, &err);
         if (ok != (cases[i].part == NULL))
             fail_msg("%s: %s", cases[i].what, ok ? "was not refused" : err.text);
@@ -254,15 +252,13 @@ TEST(every_defect_of_an_archive_is_named) {
             fail_msg("%s: the message is '%s'", cases[i].what, err.text);
         if (ok)
             assert_memory_equal(npy.data, x, sizeof x);
-        npy_clear(&npy);
-        npz_close(npz);
     }
 }
 
 // Arrays beside an edge list: rows say how many nodes there are where ids are rows.
 TEST(arrays_lie_beside_a_graph) {
     Config config = {0};
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     const float x[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     const int64_t y[5] = {2, 0, 1, 1, 0}, train[2] = {4, 0}, val[1] = {1}, test[1] = {2};
     assert_ok(npy_write(test_path("x.npy"), "<f4", x, 4, 2, (int64_t[]){5, 2}, &err));
@@ -279,25 +275,24 @@ TEST(arrays_lie_beside_a_graph) {
     strcpy(config.data.split_keys.word[0], "a.npy");
     strcpy(config.data.split_keys.word[1], "b.npy");
     strcpy(config.data.split_keys.word[2], "c.npy");
-    assert_ok(dataset_load(&d, &config, &err));
+    assert_ok(load_config(&d, &config, &err));
     assert_int_equal(d.nodes, 5);
     assert_int_equal(d.features, 2);
     assert_memory_equal(d.x, x, sizeof x);
     assert_int_equal(d.classes, 3);
     assert_memory_equal(d.split, "\1\2\3\0\1", 5);
-    dataset_clear(&d);
     test_write_text(test_path("g.txt"), "0 1\n1 6\n"); // 3 ids, but 5 rows and an id 6
-    assert_refused(dataset_load(&d, &config, &err), EXIT_DATA,
+    assert_refused(load_config(&d, &config, &err), EXIT_DATA,
                    "features have 5 rows but there are 3 nodes");
     test_write_text(test_path("g.txt"), "0 1\n1 3\n");
     strcpy(config.data.split_keys.word[2], "d.npy");
-    assert_refused(dataset_load(&d, &config, &err), EXIT_NO_INPUT, "d.npy");
+    assert_refused(load_config(&d, &config, &err), EXIT_NO_INPUT, "d.npy");
 }
 
 TEST(splits_may_lie_in_another_npz) {
     Config config = {0};
     GraphFile file;
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     static Bytes bytes;
     graph_file_init(&file);
     snprintf(config.data.path, sizeof config.data.path, "%s", write_graph(&file, "g.npz"));
@@ -315,11 +310,10 @@ TEST(splits_may_lie_in_another_npz) {
     strcpy(config.data.split_keys.word[0], "mine");
     strcpy(config.data.split_keys.word[1], "val_mask");
     strcpy(config.data.split_keys.word[2], "rest");
-    assert_ok(dataset_load(&d, &config, &err));
+    assert_ok(load_config(&d, &config, &err));
     assert_memory_equal(d.split, "\2\3\3\1", 4);
-    dataset_clear(&d);
     strcpy(config.data.split_keys.word[2], "none");
-    assert_refused(dataset_load(&d, &config, &err), EXIT_DATA, "s.npz: there is no array");
+    assert_refused(load_config(&d, &config, &err), EXIT_DATA, "s.npz: there is no array");
 }
 
 TEST(what_is_not_there_is_said) {
@@ -331,8 +325,8 @@ TEST(what_is_not_there_is_said) {
         "reddit, npz, metis, hgr, pins, members, events, mtx, ogb, graphsaint, edges, fringe");
     Config config = {.data.format = "dgl"};
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("graph.unknown"));
-    assert_refused(dataset_load(&d, &config, &err), EXIT_CONFIG, "found 'dgl'");
+    assert_refused(load_config(&d, &config, &err), EXIT_CONFIG, "found 'dgl'");
     strcpy(config.data.format, "edges"); // named, so the extension does not matter
     test_write_text(test_path("graph.unknown"), "0 1\n");
-    assert_ok(dataset_load(&d, &config, &err));
+    assert_ok(load_config(&d, &config, &err));
 }

@@ -6,16 +6,12 @@
 TEST(the_seed_decides_and_threads_do_not) {
     static const char *const names[] = {"tiny", "planted:nodes=3000,edges=50000,features=7"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         char one[33], two[33], three[33], other[33];
         generate(&d, names[i], 1, 1, one);
-        dataset_clear(&d);
         generate(&d, names[i], 1, 2, two);
-        dataset_clear(&d);
         generate(&d, names[i], 1, 3, three);
-        dataset_clear(&d);
         generate(&d, names[i], 2, 2, other);
-        dataset_clear(&d);
         assert_string_equal(one, two);
         assert_string_equal(one, three);
         assert_string_not_equal(one, other);
@@ -120,7 +116,7 @@ TEST(wrong_names_and_numbers_are_refused) {
         {"planted:nodes=1", "'nodes'"},       {"planted:size=100", "'size'"},
         {"planted:nodes=1e99", "'nodes'"},    {"planted:nodes=100,edges=99999", "placed"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         Error err = {0};
         if (dataset_generate(&d, names[i][0], 1, &err))
             fail_msg("%s was not refused", names[i][0]);

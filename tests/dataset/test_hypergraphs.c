@@ -35,20 +35,17 @@ TEST(nodes_that_are_sources_only_are_counted) {
 }
 
 TEST(arrays_that_say_nothing_are_dropped) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     load_text(&d, "b.pins", "0 0 1 b\n1 0 1 s\n1 0 1 t\n");
     assert_null(d.pin_role);
     assert_null(d.hyperedge_weight);
     assert_true(dataset_is_symmetric(&d));
-    dataset_clear(&d);
     load_text(&d, "w.hgr", "1 2 11\n0 1 2\n1\n1\n");
     assert_true(d.hyperedge_weight[0] == 0);
     assert_null(d.node_weight);
-    dataset_clear(&d);
     load_text(&d, "v.hgr", "1 2 11\n1 1 2\n0\n9\n");
     assert_null(d.hyperedge_weight);
     ASSERT_INTS(d.node_weight, 0, 9);
-    dataset_clear(&d);
 }
 
 TEST(more_lines_are_a_warning) {
@@ -173,10 +170,9 @@ TEST(a_directory_in_odd_order_opens) {
 }
 
 TEST(the_manifest_describes_a_hypergraph) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     load_text(&d, "f.hgr", "4 7 1\n1 1 2 3\n1 3 4\n2 1 3\n1 6\n");
     assert_ok(dataset_write(&d, test_path("f"), &err));
-    dataset_clear(&d);
     static const struct {
         const char *key;
         int64_t value;
@@ -184,7 +180,7 @@ TEST(the_manifest_describes_a_hypergraph) {
                   {"without_pins", 0}, {"uncovered", 2}, {"degree_max", 3},  {"degree_min", 0}};
     char path[1200];
     snprintf(path, sizeof path, "%s/dataset.json", test_path("f"));
-    Json *manifest = assert_ok(json_read(path, &err));
+    CLEARED(json_drop) Json *manifest = assert_ok(json_read(path, &err));
     const Json *figures = json_get(manifest, "statistics");
     int64_t value = 0;
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
@@ -195,7 +191,6 @@ TEST(the_manifest_describes_a_hypergraph) {
     assert_false(json_bool(json_get(figures, "directed")));
     assert_true(json_bool(json_get(figures, "weighted")));
     assert_null(json_get(figures, "loops"));
-    json_free(manifest);
 }
 
 TEST(every_array_is_hashed) {
@@ -227,8 +222,7 @@ static bool load_matrix(Dataset *d, const char *text, const char *hyperedges, Er
     test_write_text(test_path("i.mtx"), text);
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("i.mtx"));
     snprintf(config.data.hyperedges, sizeof config.data.hyperedges, "%s", hyperedges);
-    *err = (Error){0};
-    return dataset_load(d, &config, err);
+    return load_config(d, &config, err);
 }
 
 static void assert_matrix(const char *text, const char *hyperedges, int nodes, int count,
@@ -255,10 +249,9 @@ TEST(matrices_of_incidence_are_read) {
     assert_matrix(wide, "rows", 4, 3, by_row, "rows are hyperedges, columns are nodes");
     assert_matrix(square, "columns", 3, 2, by_column, "1 column without entries");
     assert_matrix(square, "rows", 3, 3, by_row, "rows are hyperedges");
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     assert_ok(load_matrix(&d, square, "auto", &err));
     assert_int_equal(d.hyperedges, 0);
-    dataset_clear(&d);
     assert_refused(load_matrix(&d,
                                "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n",
                                "rows", &err),

@@ -209,7 +209,7 @@ TEST(every_defect_is_named) {
     };
     for (size_t i = 0; i < sizeof defects / sizeof *defects; i++) {
         Array a[MOST_ARRAYS];
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         Error err;
         five_rows(a);
         defects[i].change(a);
@@ -218,7 +218,6 @@ TEST(every_defect_is_named) {
         const char *file = strstr(err.text, "nodes.npz");
         assert_non_null(file);
         assert_null(strstr(file + 1, "nodes.npz")); // named once
-        dataset_clear(&d);
     }
 }
 
@@ -235,7 +234,7 @@ TEST(random_features_are_those_of_the_id) {
     enum { COLUMNS = 3 };
     static const uint64_t fewer[2] = {7, ((uint64_t)1 << 63) + 40};
     RandomKey key = random_key(9, RANDOM_FEATURES, 0, 0, 0);
-    Dataset all, some;
+    CLEARED(dataset_clear) Dataset all = {0}, some = {0};
     make_stream(&all, ids, NODES);
     make_stream(&some, fewer, 2);
     assert_ok(dataset_join(&all, ids, "random:3", 9, &err));
@@ -251,10 +250,8 @@ TEST(random_features_are_those_of_the_id) {
     assert_memory_not_equal(all.x + 2 * COLUMNS, all.x + 3 * COLUMNS, sizeof(float[COLUMNS]));
     assert_null(all.label);
     assert_memory_equal(all.split, "\0\0\0\0", NODES);
-    dataset_clear(&some);
     assert_ok(dataset_join(&all, ids, "random:3", 10, &err));
     assert_true(all.x[0] != (float)random_normal(key, 5, 0, 0));
-    dataset_clear(&all);
 }
 
 TEST(random_widths_are_checked) {

@@ -27,22 +27,19 @@ static void scipy_matrix(Array a[5], const char *format) {
 
 TEST(scipy_matrices_are_read) {
     Array a[5];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     scipy_matrix(a, "csr");
     assert_ok(load(&d, write_arrays(a, 5, "csr.npz"), &err));
     assert_path(&d);
-    dataset_clear(&d);
     SET_INTS(&a[1], "indices", 1, 2, 3); // as csr: 0 -> 1 -> 2 -> 3
     SET_FLOATS(&a[0], "data", 1, 1, 1);
     SET_INTS(&a[2], "indptr", 0, 1, 2, 3, 3);
     assert_ok(load(&d, write_arrays(a, 5, "row.npz"), &err));
     const int64_t forward[5] = {0, 1, 2, 3, 3}, backward[5] = {0, 0, 1, 2, 3};
     assert_memory_equal(d.offset, forward, sizeof forward);
-    dataset_clear(&d);
     memcpy(a[4].data, "csc", 3); // the same as columns: 3 -> 2 -> 1 -> 0
     assert_ok(load(&d, write_arrays(a, 5, "csc.npz"), &err));
     assert_memory_equal(d.offset, backward, sizeof backward);
-    dataset_clear(&d);
     memcpy(a[4].data, "bsr", 3);
     assert_refused(load(&d, write_arrays(a, 5, "bsr.npz"), &err), EXIT_DATA,
                    "bsr.npz: its format is 'bsr'; fringe reads csr and csc");
@@ -63,7 +60,7 @@ static void pyg_arrays(Array a[6]) {
 
 TEST(pyg_arrays_are_read) {
     Array a[6];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     pyg_arrays(a);
     assert_ok(load(&d, write_arrays(a, 6, "pyg.npz"), &err));
     assert_path(&d);
@@ -71,12 +68,10 @@ TEST(pyg_arrays_are_read) {
     assert_int_equal(d.classes, 2);
     assert_memory_equal(d.split, "\1\2\3\3", 4);
     assert_string_equal(d.warnings.text, "");
-    dataset_clear(&d);
     SET_INTS(&a[0], "edge_index", 0, 1, 1, 0, 1, 2, 2, 1, 2, 3, 3, 2);
     reshape(&a[0], "(6, 2)"); // the transpose
     assert_ok(load(&d, write_arrays(a, 6, "pyg.npz"), &err));
     assert_path(&d);
-    dataset_clear(&d);
     SET_INTS(&a[0], "edge_index", 0, 4);
     reshape(&a[0], "(2, 1)");
     assert_refused(load(&d, write_arrays(a, 6, "pyg.npz"), &err), EXIT_DATA,
@@ -86,7 +81,7 @@ TEST(pyg_arrays_are_read) {
 // Two directed edges; the reverse of a weighted edge has its weight.
 TEST(weights_of_pyg_are_read) {
     Array a[3];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     SET_INTS(&a[0], "edge_index", 0, 1, 1, 2);
     reshape(&a[0], "(2, 2)");
     SET_FLOATS(&a[1], "edge_weight", 3, 5);
@@ -95,7 +90,6 @@ TEST(weights_of_pyg_are_read) {
     assert_ok(load(&d, write_arrays(a, 3, "weighted.npz"), &err));
     assert_non_null(d.weight);
     assert_true(d.weight[0] == 3 && d.weight[1] == 5);
-    dataset_clear(&d);
     SET_FLOATS(&a[1], "edge_weight", 3);
     assert_refused(load(&d, write_arrays(a, 3, "weighted.npz"), &err), EXIT_DATA,
                    "array 'edge_weight': there are 1 weights, but 2 edges");
@@ -103,7 +97,7 @@ TEST(weights_of_pyg_are_read) {
 
 TEST(an_archive_without_graph_lists_its_arrays) {
     Array a[2];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     SET_INTS(&a[0], "train_idx", 0);
     SET_INTS(&a[1], "weird", 1);
     assert_refused(load(&d, write_arrays(a, 2, "splits.npz"), &err), EXIT_DATA,
@@ -121,7 +115,6 @@ TEST(labels_may_be_whole_floats) {
     assert_ok(load(&d, write_arrays(a, 6, "float.npz"), &err));
     ASSERT_INTS(d.label, 2, 1, -1, 1);
     assert_non_null(strstr(d.warnings.text, "labels begin at 1"));
-    dataset_clear(&d);
     memcpy(a[2].data, (float[]){9, 0, NAN, 0}, 16);
     assert_ok(load(&d, write_arrays(a, 6, "gaps.npz"), &err));
     assert_non_null(strstr(d.warnings.text, "8 of the 10 classes have no nodes"));
@@ -130,15 +123,14 @@ TEST(labels_may_be_whole_floats) {
 // Loads with data.labels_are.
 static bool load_as(Dataset *d, const char *path, const char *labels_are, Error *err) {
     Config config = {0};
-    *err = (Error){0};
     snprintf(config.data.path, sizeof config.data.path, "%s", path);
     snprintf(config.data.labels_are, sizeof config.data.labels_are, "%s", labels_are);
-    return dataset_load(d, &config, err);
+    return load_config(d, &config, err);
 }
 
 TEST(other_floats_are_numbers_to_predict) {
     Array a[6];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     pyg_arrays(a);
     memcpy(a[5].data, (int64_t[]){0, 0, 0, 1}, 32); // node 2 is in no split
     SET_FLOATS(&a[2], "y", 0, 0.5f, NAN, 1);
@@ -148,7 +140,6 @@ TEST(other_floats_are_numbers_to_predict) {
     assert_true(d.numbers[1] == 0.5f && isnan(d.numbers[2]) && d.numeric);
     assert_non_null(strstr(d.warnings.text, "so they are numbers to predict"));
     assert_non_null(strstr(d.warnings.text, "1 node without label"));
-    dataset_clear(&d);
     assert_refused(load_as(&d, path, "classes", &err), EXIT_DATA,
                    "entry 1 is 0.5; labels are whole numbers, and data.labels_are=numbers takes");
     SET_FLOATS(&a[2], "y", 2, 1, 0, 1);
@@ -160,7 +151,6 @@ TEST(other_floats_are_numbers_to_predict) {
     d.numbers[3] = 7; // a cache must not take it for the same dataset
     dataset_hash(&d, other);
     assert_string_not_equal(hash, other);
-    dataset_clear(&d);
     SET_FLOATS(&a[2], "y", 2.5f, 1, 0, NAN);
     assert_refused(load(&d, write_arrays(a, 6, "float.npz"), &err), EXIT_DATA,
                    "has no label (nan); take it out of the split");
@@ -175,7 +165,7 @@ TEST(edge_lists_are_arrays_or_have_a_header) {
     static const char pairs[] = "0,1\n1,0\n1,2\n2,1\n2,3\n3,2\n";
     const int64_t ends[12] = {0, 1, 1, 2, 2, 3, 1, 0, 2, 1, 3, 2};
     static const char *const headers[] = {"src,dst\n", "\"source\",\"target\"\n", "u,v\n", ""};
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     char text[128];
     for (int i = 0; i < 4; i++) {
         snprintf(text, sizeof text, "# a comment\n%s%s", headers[i], pairs);
@@ -183,7 +173,6 @@ TEST(edge_lists_are_arrays_or_have_a_header) {
         assert_ok(load(&d, test_path("list.csv"), &err));
         assert_path(&d);
         assert_string_equal(d.warnings.text, "");
-        dataset_clear(&d);
     }
     test_write_text(test_path("list.csv"), "0,1\nsrc,dst\n"); // only the first line may
     assert_refused(load(&d, test_path("list.csv"), &err), EXIT_DATA,
@@ -194,12 +183,10 @@ TEST(edge_lists_are_arrays_or_have_a_header) {
     test_write(test_path("edges.npy"), bytes.data, bytes.count);
     assert_ok(load(&d, test_path("edges.npy"), &err));
     assert_path(&d);
-    dataset_clear(&d);
     test_write_text(test_path("gaps.txt"), "3 10\n10 24\n");
     assert_ok(load(&d, test_path("gaps.txt"), &err));
     assert_int_equal(d.nodes, 3);
     assert_non_null(strstr(d.warnings.text, "node ids run from 3 to 24 with gaps"));
-    dataset_clear(&d);
 }
 
 // Large enough that its arrays outweigh all that the tests before it took.

@@ -158,7 +158,7 @@ TEST(random_events_are_their_pins) {
     settle(&table);
     for (int e = 0; e < 5000; e++) {
         Made made;
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         LiveChange change;
         any_event(&made, &table);
         assert_ok(live_apply(&live, &made.event, &change, &err));
@@ -168,7 +168,6 @@ TEST(random_events_are_their_pins) {
         assert_ok(dataset_check(&d, "stream", &err));
         assert_as_table(&d, &table);
         assert_string_equal(d.warnings.text, "");
-        dataset_clear(&d);
         compared++;
     }
     assert_true(compared > 500);
@@ -191,7 +190,7 @@ TEST(a_finished_stream_is_its_last_snapshot) {
     static const char *const names[2] = {"text.events", "binary.events"};
     EventWriter *writer[2];
     CLEARED(live_clear) LiveHypergraph live = {0};
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     char wanted[33], found[33];
     for (int w = 0; w < 2; w++) {
         writer[w] = assert_ok(event_writer_open(test_path(names[w]), w == 1, &err));
@@ -200,24 +199,21 @@ TEST(a_finished_stream_is_its_last_snapshot) {
     write_files(&live, writer);
     assert_ok(from_live(&d, &live, &err));
     dataset_hash(&d, wanted);
-    dataset_clear(&d);
     for (int w = 0; w < 2; w++) {
         assert_ok(event_writer_close(writer[w], &err));
         assert_ok(load(&d, test_path(names[w]), &err));
         assert_string_equal(d.name, w == 0 ? "text" : "binary");
         dataset_hash(&d, found);
         assert_string_equal(found, wanted);
-        dataset_clear(&d);
     }
 }
 
 TEST(nothing_is_refused) {
-    LiveHypergraph live;
+    CLEARED(live_clear) LiveHypergraph live = {0};
     LiveChange change;
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     assert_ok(live_init(&live, &err));
     assert_refused(from_live(&d, &live, &err), EXIT_DATA, "there are no pins");
     assert_ok(live_apply(&live, &(Event){.kind = EVENT_NODE, .id = 7}, &change, &err));
     assert_refused(from_live(&d, &live, &err), EXIT_DATA, "there are no pins");
-    live_clear(&live);
 }

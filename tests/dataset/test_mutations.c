@@ -53,12 +53,11 @@ static void mutate(Reader read, const char *path, const unsigned char *bytes, si
 
 static bool read_npy(const char *path, const unsigned char *bytes, size_t count, Error *err) {
     CLEARED(npy_clear) Npy npy = {0};
-    float *x = NULL;
+    CLEARED(memory_drop) float *x = NULL;
     test_write(path, bytes, count);
     if (!npy_read(&npy, path, err))
         return false;
     bool ok = npy.kind == NPY_TEXT || npy_to_float(&npy, &x, err);
-    memory_free(x);
     return ok;
 }
 
@@ -123,14 +122,13 @@ TEST(texts) {
 // Reads it from memory that ends where the text does.
 static bool parse_hgr(const char *path, const unsigned char *bytes, size_t count, Error *err) {
     static const Config config;
-    Dataset dataset = {0};
+    CLEARED(dataset_clear) Dataset dataset = {0};
     CLEARED(text_clear) Text text = {ALLOC(char, count + 1, "text"), count};
     memcpy(text.data, bytes, count);
     bool ok = format_hgr.parse(&dataset, &text, &(Request){&config, path, .rows = -1}, err) &&
               dataset_check(&dataset, path, err);
     if (ok)
         dataset_finish(&dataset);
-    dataset_clear(&dataset);
     return ok;
 }
 
@@ -172,25 +170,23 @@ static const char *directory; // the folder that write_part and the reader agree
 
 static bool open_with(const char *name, const unsigned char *bytes, size_t count, Error *err) {
     char path[2048];
-    Dataset dataset;
+    CLEARED(dataset_clear) Dataset dataset = {0};
     snprintf(path, sizeof path, "%s/%s", directory, name);
     test_write(path, bytes, count);
     if (!dataset_open(&dataset, directory, err))
         return false;
-    dataset_clear(&dataset);
     return dataset_inspect(&terminal_tables, directory, err);
 }
 
 // The last: it silences stdout.
 TEST(directories) {
     static const char *const names[] = {"dataset.json", "dataset.safetensors"};
-    Dataset made;
+    CLEARED(dataset_clear) Dataset made = {0};
     char path[2048];
     directory = test_path("directory");
     assert_ok(dataset_generate(
         &made, "planted:nodes=20,edges=40,features=2,classes=2,communities=2", 1, &err));
     assert_ok(dataset_write(&made, directory, &err));
-    dataset_clear(&made);
     FILE *quiet = freopen("/dev/null", "w", stdout); // inspect prints
     assert_non_null(quiet);
     for (int i = 0; i < 2; i++) {

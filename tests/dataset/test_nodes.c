@@ -25,21 +25,19 @@ static void assert_hypergraph(const Dataset *d, bool weighted) {
 
 TEST(hyperedge_index_is_read) {
     Array a[4];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     write_hypergraph(a);
     assert_ok(load(&d, write_arrays(a, 2, "h.npz"), &err));
     assert_hypergraph(&d, true);
     assert_true(d.hyperedge_weight[0] == 2 && d.hyperedge_weight[1] == 0);
     assert_non_null(strstr(d.warnings.text, "1 hyperedge without pins"));
-    dataset_clear(&d);
     assert_ok(load(&d, write_arrays(a, 1, "h.npz"), &err));
     assert_hypergraph(&d, false);
-    dataset_clear(&d);
 }
 
 TEST(node_and_hyperedge_are_read) {
     Array a[4];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     SET_INTS(&a[0], "node", 3, 0, 1, 2, 1);
     SET_INTS(&a[1], "hyperedge", 1, 0, 0, 1, 1);
     SET_INTS(&a[2], "role", 2, 1, 3, 1, 3);
@@ -47,11 +45,9 @@ TEST(node_and_hyperedge_are_read) {
     assert_ok(load(&d, write_arrays(a, 2, "n.npz"), &err));
     assert_hypergraph(&d, false);
     assert_null(d.pin_role);
-    dataset_clear(&d);
     assert_ok(load(&d, write_arrays(a, 4, "n.npz"), &err));
     assert_int_equal(d.nodes, 6);
     assert_memory_equal(d.pin_role, "\1\3\3\1\2", 5);
-    dataset_clear(&d);
 }
 
 static void a_role_short(Array a[4]) { SET_INTS(&a[2], "role", 1, 1, 1, 1); }
@@ -109,7 +105,7 @@ TEST(every_defect_is_named) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Array a[4] = {{0}};
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         SET_INTS(&a[0], "node", 3, 0, 1, 2, 1);
         SET_INTS(&a[1], "hyperedge", 1, 0, 0, 1, 1);
         SET_INTS(&a[2], "role", 3, 3, 3, 3, 3);
@@ -122,13 +118,13 @@ TEST(every_defect_is_named) {
 // Features whose rows are those of hyperedges, beside the hypergraph.
 TEST(features_of_hyperedges_are_refused) {
     Config config = {0};
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     const float x[2] = {1, 2};
     test_write_text(test_path("f.hgr"), "2 3\n1 2\n2 3\n");
     assert_ok(npy_write(test_path("f.npy"), "<f4", x, 4, 2, (int64_t[]){2, 1}, &err));
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("f.hgr"));
     snprintf(config.data.features, sizeof config.data.features, "%s", test_path("f.npy"));
-    assert_refused(dataset_load(&d, &config, &err), EXIT_DATA,
+    assert_refused(load_config(&d, &config, &err), EXIT_DATA,
                    "features have 2 rows, as many as there are hyperedges");
 }
 
@@ -156,7 +152,7 @@ TEST(splits_are_lists_of_ids) {
     static const char *const graphs[] = {"100 7\n7 20\n", "c a\na b\n"};
     for (int text = 0; text < 2; text++) {
         Array a[3];
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         Config config = {0};
         SET_INTS(&a[0], "train_ids", 100, 5);
         SET_INTS(&a[1], "val_ids", 7);
@@ -170,12 +166,11 @@ TEST(splits_are_lists_of_ids) {
         snprintf(config.data.path, sizeof config.data.path, "%s", test_path("ids.txt"));
         snprintf(config.data.splits, sizeof config.data.splits, "%s",
                  write_arrays(a, 3, "splits.npz"));
-        assert_ok(dataset_load(&d, &config, &err));
+        assert_ok(load_config(&d, &config, &err));
         assert_memory_equal(d.split, "\2\3\1", 3); // ids 7 20 100, or a b c
         assert_non_null(strstr(d.warnings.text, "1 id in 'train_ids' of a node that is not in"));
-        dataset_clear(&d);
         test_write_text(test_path("ids.txt"), graphs[1 - text]);
-        assert_refused(dataset_load(&d, &config, &err), EXIT_DATA,
+        assert_refused(load_config(&d, &config, &err), EXIT_DATA,
                        text ? "are numbers; save it" : "are text; save it");
     }
 }
@@ -191,7 +186,7 @@ TEST(nodes_lie_beside_any_graph) {
         node_arrays(a);
         test_write_text(test_path(graphs[i][0]), graphs[i][1]);
         Config config = beside(graphs[i][0], a, 5);
-        assert_ok(dataset_load(&d, &config, &err));
+        assert_ok(load_config(&d, &config, &err));
         assert_int_equal(d.nodes, 4);
         for (int k = 0; k < 4; k++)
             assert_true(d.x[k] == (float)(k + 1));
@@ -205,7 +200,7 @@ TEST(nodes_replace_and_are_replaced) {
     static Bytes bytes;
     Array a[5];
     GraphFile file;
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     const int64_t y[4] = {2, 2, 2, 2};
     graph_file_init(&file);
     put_graph(&bytes, &file);
@@ -214,33 +209,31 @@ TEST(nodes_replace_and_are_replaced) {
     node_arrays(a);
     Config config = beside("own.npz", a, 5);
     snprintf(config.data.labels, sizeof config.data.labels, "%s", test_path("y.npy"));
-    assert_ok(dataset_load(&d, &config, &err));
+    assert_ok(load_config(&d, &config, &err));
     assert_int_equal(d.features, 1);
     ASSERT_INTS(d.label, 2, 2, 2, 2);
     assert_memory_equal(d.split, "\1\2\1\3", 4);
-    dataset_clear(&d);
     config = beside("own.npz", a, 1); // features only
-    assert_ok(dataset_load(&d, &config, &err));
+    assert_ok(load_config(&d, &config, &err));
     assert_int_equal(d.features, 1);
     ASSERT_INTS(d.label, 0, 1, 0, 1);
     assert_memory_equal(d.split, "\1\2\3\3", 4);
-    dataset_clear(&d);
 }
 
 TEST(nodes_must_fit) {
     Array a[5];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     test_write_text(test_path("g.hgr"), "1 5\n1 2\n");
     node_arrays(a);
     Config config = beside("g.hgr", a, 5);
-    assert_refused(dataset_load(&d, &config, &err), EXIT_DATA,
+    assert_refused(load_config(&d, &config, &err), EXIT_DATA,
                    "nodes.npz: features have 4 rows but there are 5 nodes");
     SET_INTS(&a[0], "other", 1);
     config = beside("g.hgr", a, 1);
-    assert_refused(dataset_load(&d, &config, &err), EXIT_DATA,
+    assert_refused(load_config(&d, &config, &err), EXIT_DATA,
                    "there is nothing about nodes in it; its arrays are other");
     strcpy(config.data.nodes, "none.npz");
-    assert_refused(dataset_load(&d, &config, &err), EXIT_NO_INPUT, "none.npz");
+    assert_refused(load_config(&d, &config, &err), EXIT_NO_INPUT, "none.npz");
 }
 
 TEST(nodes_and_the_row_are_hashed) {
@@ -265,14 +258,13 @@ static bool load_split(Dataset *d, const Array *array, int count, int64_t row, E
     test_write_text(test_path("s.hgr"), "1 5\n1 2 3 4 5\n");
     Config config = beside("s.hgr", array, count);
     config.data.split_row = row;
-    *err = (Error){0};
-    return dataset_load(d, &config, err);
+    return load_config(d, &config, err);
 }
 
 TEST(the_row_chooses_ids) {
     static const char *const wanted[3] = {"\1\1\0\0\3", "\1\0\0\1\3", "\0\1\1\0\3"};
     Array a[2];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     SET_INTS(&a[0], "train_idx", 0, 1, 0, 3, 1, 2);
     reshape(&a[0], "(3, 2)");
     SET_INTS(&a[1], "test_idx", 4); // one for all rows
@@ -280,7 +272,6 @@ TEST(the_row_chooses_ids) {
         assert_ok(load_split(&d, a, 2, row, &err));
         assert_memory_equal(d.split, wanted[row], 5);
         assert_true((strstr(d.warnings.text, "the first of 3 splits") != NULL) == (row == 0));
-        dataset_clear(&d);
     }
     assert_refused(load_split(&d, a, 2, 3, &err), EXIT_DATA,
                    "it holds 3 splits, so data.split_row is at most 2, not 3");
@@ -291,24 +282,21 @@ TEST(the_row_chooses_ids) {
 TEST(the_row_chooses_a_column_of_masks) {
     Array a[2] = {{"train_mask", "|b1", "(5, 2)", "\1\0\1\0\0\1\0\0\0\0", 10},
                   {"test_mask", "|u1", "(5, 2)", "\0\0\0\1\0\0\1\1\0\0", 10}};
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     assert_ok(load_split(&d, a, 2, 0, &err));
     assert_memory_equal(d.split, "\1\1\0\3\0", 5);
-    dataset_clear(&d);
     assert_ok(load_split(&d, a, 2, 1, &err));
     assert_memory_equal(d.split, "\0\3\1\3\0", 5);
-    dataset_clear(&d);
 }
 
 TEST(the_rest_is_test) {
     Array a[2];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     SET_INTS(&a[0], "train_idx", 1, 2);
     SET_INTS(&a[1], "labels", 0, 1, 1, -1, 0);
     assert_ok(load_split(&d, a, 2, 0, &err));
     assert_memory_equal(d.split, "\3\1\1\0\3", 5); // node 3 has no label
     assert_non_null(strstr(d.warnings.text, "the test nodes are the other 2 labelled nodes"));
-    dataset_clear(&d);
     SET_INTS(&a[1], "labels", -1, 1, 1, -1, -1);
     assert_refused(load_split(&d, a, 2, 0, &err), EXIT_DATA, "no labelled node is left");
     SET_INTS(&a[1], "val_idx", 0);

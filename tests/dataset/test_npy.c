@@ -100,13 +100,12 @@ static double one(const char *descr, const void *data, size_t bytes, Error *said
     static Bytes out;
     char dict[128];
     CLEARED(npy_clear) Npy npy = {0};
-    float *x = NULL;
+    CLEARED(memory_drop) float *x = NULL;
     out.count = 0;
     snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (1,), }", descr);
     put_npy(&out, dict, data, bytes);
     assert_ok(read_bytes(&npy, "x", &out, &err));
     double value = npy_to_float(&npy, &x, said) ? (double)x[0] : NAN;
-    memory_free(x);
     return value;
 }
 
@@ -158,7 +157,7 @@ static bool one_id(const char *descr, const void *data, size_t bytes, uint64_t *
     static Bytes out;
     char dict[128];
     CLEARED(npy_clear) Npy npy = {0};
-    uint64_t *list = NULL;
+    CLEARED(memory_drop) uint64_t *list = NULL;
     out.count = 0;
     *said = (Error){0};
     snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (1,), }", descr);
@@ -166,7 +165,6 @@ static bool one_id(const char *descr, const void *data, size_t bytes, uint64_t *
     assert_ok(read_bytes(&npy, "ids", &out, &err));
     bool ok = npy_to_ids(&npy, &list, said);
     *id = ok ? list[0] : 0;
-    memory_free(list);
     return ok;
 }
 

@@ -29,7 +29,7 @@ static Taken replayed(const Dataset *dataset, const char *order) {
 
 // The hypergraph that it makes is the dataset: the same hash.
 TEST(every_order_makes_the_same_hypergraph) {
-    Dataset dataset, again;
+    CLEARED(dataset_clear) Dataset dataset = {0};
     Error err = {0};
     char hash[33], other[33];
     assert_true(dataset_generate(&dataset, "hyper-planted:nodes=300,hyperedges=200", 1, &err));
@@ -39,8 +39,9 @@ TEST(every_order_makes_the_same_hypergraph) {
     dataset.features = dataset.classes = 0;
     for (int i = 0; i < replay_family.count; i++) {
         Taken taken = replayed(&dataset, family_word(&replay_family, i));
-        int32_t *node = live_order(&taken.live, SIDE_NODE);
-        int32_t *hyperedge = live_order(&taken.live, SIDE_HYPEREDGE);
+        CLEARED(memory_drop) int32_t *node = live_order(&taken.live, SIDE_NODE);
+        CLEARED(memory_drop) int32_t *hyperedge = live_order(&taken.live, SIDE_HYPEREDGE);
+        CLEARED(dataset_clear) Dataset again = {0};
         const int32_t *const order[] = {node, hyperedge};
         assert_int_equal(taken.live.side[SIDE_NODE].count, dataset.nodes);
         assert_true(dataset_from_live(&again, &taken.live, order, &err));
@@ -53,12 +54,8 @@ TEST(every_order_makes_the_same_hypergraph) {
         bare.label = NULL;
         dataset_hash(&bare, hash);
         assert_string_equal(hash, other);
-        dataset_clear(&again);
-        memory_free(hyperedge);
-        memory_free(node);
         live_clear(&taken.live);
     }
-    dataset_clear(&dataset);
 }
 
 // Hyperedge v of a graph is v and all that read its row; connectivity counts the rows sent.

@@ -13,7 +13,7 @@ typedef struct TextCase {
 
 static void try_texts(const TextCase *cases, size_t count, const char *name) {
     for (size_t i = 0; i < count; i++) {
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         Error err;
         test_write_text(test_path(name), cases[i].text);
         bool loaded = load(&d, test_path(name), &err);
@@ -24,7 +24,6 @@ static void try_texts(const TextCase *cases, size_t count, const char *name) {
         if (loaded) {
             assert_int_equal(d.nodes, cases[i].nodes);
             assert_int_equal(d.edges, cases[i].edges);
-            dataset_clear(&d);
         }
     }
 }
@@ -155,7 +154,7 @@ TEST(a_graph_that_is_named_like_a_hypergraph) {
         test_write_text(test_path("graph.hgr"), square);
         snprintf(config.data.path, sizeof config.data.path, "%s", test_path("graph.hgr"));
         snprintf(config.data.format, sizeof config.data.format, "%s", hyper ? "hgr" : "metis");
-        assert_ok(dataset_load(&d, &config, &err));
+        assert_ok(load_config(&d, &config, &err));
         assert_int_equal(d.hyperedges, hyper ? 4 : 0);
     }
 }
@@ -217,20 +216,18 @@ TEST(numbers_are_read_exactly) {
 
 TEST(edge_lists_can_mean_both_directions) {
     Config config = {.data.undirected = true};
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     test_write_text(test_path("u.txt"), "# Undirected graph\n7 3 2\n3 3 5\n3 9 4\n");
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("u.txt"));
-    assert_ok(dataset_load(&d, &config, &err));
+    assert_ok(load_config(&d, &config, &err));
     assert_int_equal(d.nodes, 3); // 3, 7, 9 become 0, 1, 2
     ASSERT_INTS(d.target, 0, 1, 2, 0, 0);
     const float weight[5] = {5, 2, 4, 2, 4};
     assert_memory_equal(d.weight, weight, sizeof weight);
-    dataset_clear(&d);
     config.data.undirected = false;
-    assert_ok(dataset_load(&d, &config, &err));
+    assert_ok(load_config(&d, &config, &err));
     assert_int_equal(d.edges, 3);
     assert_non_null(strstr(d.warnings.text, "data.undirected"));
-    dataset_clear(&d);
 }
 
 static void write_gzip(const char *path, const char *text, const char *mode) {
@@ -241,13 +238,12 @@ static void write_gzip(const char *path, const char *text, const char *mode) {
 }
 
 TEST(gzipped_lists) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     const char *path = test_path("e.txt.gz");
     write_gzip(path, "0 1\n", "wb");
     write_gzip(path, "1 2\n2 0\n", "ab"); // a second member
     assert_ok(load(&d, path, &err));
     assert_int_equal(d.edges, 3);
-    dataset_clear(&d);
     size_t size;
     char *whole = test_read(path, &size);
     test_write(path, whole, size - 6);

@@ -11,7 +11,7 @@
 
 static void assert_not_held(const char *text, const char *step, const char *name,
                             const char *sentence) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     Warnings remarks;
     char path[1024];
     test_write_text(test_path("in.txt"), text);
@@ -26,7 +26,6 @@ static void assert_not_held(const char *text, const char *step, const char *name
         assert_ok(dataset_prepare(&d, &words, 0, 0, &err));
         assert_ok(convert_as(&d, "metis", path, &remarks, &err));
     }
-    dataset_clear(&d);
     file_remove(path, &(Error){0});
 }
 
@@ -43,13 +42,12 @@ TEST(graphs_that_metis_cannot_hold_are_refused) {
 }
 
 TEST(hypergraphs_that_do_not_fit_are_refused) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     Warnings remarks;
     test_write_text(test_path("h.pins"), "0 0 1 s\n1 0 1 t\n");
     assert_ok(load(&d, test_path("h.pins"), &err));
     assert_refused(convert_as(&d, NULL, test_path("x.hgr"), &remarks, &err), EXIT_DATA,
                    "its hyperedges have sources and targets");
-    dataset_clear(&d);
     Array a[3];
     SET_INTS(&a[0], "node", 0, 1);
     SET_INTS(&a[1], "hyperedge", 0, 0);
@@ -61,32 +59,28 @@ TEST(hypergraphs_that_do_not_fit_are_refused) {
                    "it is a hypergraph, which is written as .hgr");
     assert_refused(convert_as(&d, "ogb", test_path("x"), &remarks, &err), EXIT_DATA,
                    "it is a hypergraph, and ogb has graphs only");
-    dataset_clear(&d);
 }
 
 // ---- what is remarked on
 
 TEST(what_no_node_has_is_remarked_on) {
     CLEARED(dataset_clear) Dataset d = make(0);
-    Dataset back;
+    CLEARED(dataset_clear) Dataset back = {0};
     d.classes = CLASSES + 2;
     pass(&back, &d, "npz", "k.npz", "of 7 classes the last 2 have no node");
-    dataset_clear(&back);
     d.classes = CLASSES;
     for (int64_t i = 0; i < NODES; i++)
         d.split[i] = d.split[i] == SPLIT_TRAIN ? SPLIT_NONE : d.split[i];
     pass(&back, &d, "npz", "k.npz", "");
     assert_same(&d, &back);
     assert_non_null(strstr(back.warnings.text, "no training nodes"));
-    dataset_clear(&back);
     pass(&back, &d, "ogb", "k", "there are no training nodes: get_idx_split of ogb fails");
     assert_same(&d, &back);
-    dataset_clear(&back);
 }
 
 // data.nodes takes what a file of METIS leaves out from the npz of the same dataset.
 TEST(what_metis_leaves_out_is_in_the_npz) {
-    Dataset d = make(0), back;
+    CLEARED(dataset_clear) Dataset d = make(0), back = {0};
     Config config = {0};
     Warnings remarks;
     assert_ok(convert_as(&d, NULL, test_path("g.graph"), &remarks, &err));
@@ -95,15 +89,13 @@ TEST(what_metis_leaves_out_is_in_the_npz) {
     snprintf(config.data.nodes, sizeof config.data.nodes, "%s", test_path("g.npz"));
     assert_ok(dataset_load(&back, &config, &err));
     assert_same(&d, &back);
-    dataset_clear(&d);
-    dataset_clear(&back);
 }
 
 // ---- the number of nodes and their weights in an npz
 
 TEST(nodes_of_a_hypergraph_are_said) {
     Array a[4];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     SET_INTS(&a[0], "node", 0, 1);
     SET_INTS(&a[1], "hyperedge", 0, 0);
     SET_INTS(&a[2], "num_nodes", 4);
@@ -111,7 +103,6 @@ TEST(nodes_of_a_hypergraph_are_said) {
     assert_ok(load(&d, write_arrays(a, 4, "n.npz"), &err));
     assert_int_equal(d.nodes, 4);
     ASSERT_INTS(d.node_weight, 1, 2, 3, 0);
-    dataset_clear(&d);
     SET_INTS(&a[2], "num_nodes", 1);
     assert_refused(load(&d, write_arrays(a, 4, "n.npz"), &err), EXIT_DATA,
                    "'num_nodes' is 1, but node 1 has a pin");

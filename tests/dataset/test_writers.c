@@ -12,30 +12,24 @@ enum { TRAITS = sizeof all_traits / sizeof *all_traits };
 
 TEST(npz_and_our_own_lose_nothing) {
     for (int i = 0; i < TRAITS; i++) {
-        Dataset d = make(all_traits[i]), read, own;
+        CLEARED(dataset_clear) Dataset d = make(all_traits[i]), read = {0}, own = {0};
         pass(&read, &d, "npz", "d.npz", NULL);
         assert_same(&d, &read);
         pass(&own, &read, "fringe", "own", NULL);
         assert_same(&d, &own);
-        dataset_clear(&read);
         pass(&read, &own, NULL, "again.npz", NULL); // from the mapped folder
         assert_same(&d, &read);
-        dataset_clear(&d);
-        dataset_clear(&read);
-        dataset_clear(&own);
     }
 }
 
 TEST(stored_arrays_are_the_same) {
-    Dataset d = make(DIRECTED | WEIGHTED), back;
+    CLEARED(dataset_clear) Dataset d = make(DIRECTED | WEIGHTED), back = {0};
     Warnings remarks = {""};
     Conversion to = {.path = test_path("stored.npz"), .stored = true};
     assert_ok(dataset_convert(&d, &to, &remarks, &err));
     assert_true(file_size(to.path) > (d.edges * 8 + NODES * FEATURES * 4));
     assert_ok(load(&back, to.path, &err));
     assert_same(&d, &back);
-    dataset_clear(&d);
-    dataset_clear(&back);
 }
 
 TEST(ogb_loses_only_weights) {
@@ -43,38 +37,31 @@ TEST(ogb_loses_only_weights) {
         int traits = all_traits[i];
         if (traits & (BARE | WEIGHTED | NUMERIC))
             continue;
-        Dataset d = make(traits), back;
+        CLEARED(dataset_clear) Dataset d = make(traits), back = {0};
         pass(&back, &d, "ogb", "set", NULL);
         assert_same(&d, &back);
-        dataset_clear(&d);
-        dataset_clear(&back);
     }
-    Dataset d = make(WEIGHTED), back;
+    CLEARED(dataset_clear) Dataset d = make(WEIGHTED), back = {0};
     pass(&back, &d, "ogb", "set", "weights of edges are written as raw/edge-feat.csv.gz");
     assert_memory_equal(back.target, d.target, (size_t)d.edges * sizeof *d.target);
     assert_memory_equal(back.label, d.label, NODES * sizeof *d.label);
-    dataset_clear(&d);
-    dataset_clear(&back);
-    d = make(BARE);
-    pass(&back, &d, "ogb", "set", "there are no labels: each is written as nan");
+    CLEARED(dataset_clear) Dataset bare = make(BARE);
+    pass(&back, &bare, "ogb", "set", "there are no labels: each is written as nan");
     assert_int_equal(back.label[NODES - 1], -1);
     assert_int_equal(back.classes, 0);
-    dataset_clear(&d);
-    dataset_clear(&back);
 }
 
 TEST(metis_keeps_the_edges) {
     static const char *const names[] = {"g.graph", "g.graph.gz"};
     for (int i = 0; i < 4; i++) {
         bool weighted = i % 2, bare = i / 2;
-        Dataset d = make((weighted ? WEIGHTED : 0) | (bare ? BARE : 0)), back;
+        CLEARED(dataset_clear)
+        Dataset d = make((weighted ? WEIGHTED : 0) | (bare ? BARE : 0)), back = {0};
         pass(&back, &d, "metis", names[i % 2],
              weighted ? "weights that are no whole numbers"
              : bare   ? NULL
                       : "features, labels and splits are left out");
         assert_same_edges(&d, &back);
-        dataset_clear(&d);
-        dataset_clear(&back);
     }
 }
 
@@ -85,26 +72,20 @@ static const char pins[] = "5 9 11\n0.5 1 2 3\n2 3 4\n1 1 2 3 4 5 6\n0 7\n3.25 1
                            "1\n2\n3\n4\n5\n6\n7\n8\n900\n";
 
 TEST(hypergraphs_pass) {
-    Dataset d, back, own;
+    CLEARED(dataset_clear) Dataset d = {0}, back = {0}, own = {0};
     test_write_text(test_path("h.hgr"), pins);
     assert_ok(load(&d, test_path("h.hgr"), &err));
     pass(&back, &d, NULL, "back.hgr", "weights that are no whole numbers");
     assert_same(&d, &back);
-    dataset_clear(&back);
     pass(&back, &d, NULL, "back.npz", NULL);
     assert_same(&d, &back);
     pass(&own, &back, NULL, "hyper/", NULL);
     assert_same(&d, &own);
-    dataset_clear(&d);
-    dataset_clear(&back);
-    dataset_clear(&own);
     test_write_text(test_path("h.pins"), "0 0 1 s\n1 0 1 t\n1 1 1 b\n2 1 1 b\n");
     assert_ok(load(&d, test_path("h.pins"), &err));
     assert_non_null(d.pin_role);
     pass(&back, &d, NULL, "roles.npz", NULL);
     assert_same(&d, &back);
-    dataset_clear(&d);
-    dataset_clear(&back);
 }
 
 // Several blocks of hyperedges, and more text than a block.

@@ -98,7 +98,6 @@ static inline void write_stream(const char *path, bool binary, const Event *even
     assert_ok(event_writer_close(writer, &err));
 }
 
-CLEARED_POINTER(reader_drop, EventReader, event_reader_close)
 static inline EventReader *open_reader(const char *path) {
     EventReader *reader = assert_ok(event_reader_open(path, &err));
     return reader;

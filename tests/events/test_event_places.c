@@ -56,23 +56,21 @@ TEST(the_last_record_has_a_place) {
     size_t count;
     write_stream(test_path("records"), true, every_form, 2);
     char *bytes = test_read(test_path("records"), &count);
-    EventReader *reader = event_reader_memory(bytes, count - 1, "toy");
+    CLEARED(reader_drop) EventReader *reader = event_reader_memory(bytes, count - 1, "toy");
     assert_next(reader, &every_form[0]);
     assert_place(event_reader_place_before(reader), 0, 12, 1);
     assert_blames(reader, "toy: byte 12: no");
     assert_wrong(reader, EXIT_DATA, "toy: byte 52: the stream ends within this record");
     assert_place(event_reader_place_before(reader), 1, 52, 1);
     assert_place(event_reader_place(reader), 1, 52, 1);
-    event_reader_close(reader);
 }
 
 // Seeks in a file of these bytes.
 static bool seek(const char *bytes, size_t count, const EventPlace *place, Error *err) {
     *err = (Error){0};
     test_write(test_path("seek"), bytes, count);
-    EventReader *reader = open_reader(test_path("seek"));
+    CLEARED(reader_drop) EventReader *reader = open_reader(test_path("seek"));
     bool ok = event_reader_seek(reader, place, err);
-    event_reader_close(reader);
     return ok;
 }
 

@@ -99,7 +99,7 @@ TEST(twins_hold_the_same_events) {
     uint64_t seed = 42, ids[MOST + 1];
     write_random(test_path("random.txt"), false);
     write_random(test_path("random.bin"), true);
-    EventReader *text = open_reader(test_path("random.txt"));
+    CLEARED(reader_drop) EventReader *text = open_reader(test_path("random.txt"));
     CLEARED(reader_drop) EventReader *binary = open_reader(test_path("random.bin"));
     for (int i = 0; i < RANDOM; i++) {
         Event event = draw_event(&seed, ids);
@@ -108,5 +108,4 @@ TEST(twins_hold_the_same_events) {
     }
     assert_end(text);
     assert_end(binary);
-    event_reader_close(text);
 }

@@ -180,16 +180,15 @@ TEST(other_files_are_told_apart) {
         {BYTES("FRNGSTR"), "it begins with 'FRNGSTR', not"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CLEARED(reader_drop)
         EventReader *reader = event_reader_memory(cases[i].bytes, cases[i].count, "toy");
         assert_wrong(reader, EXIT_DATA, cases[i].phrase);
         assert_wrong(reader, EXIT_DATA, cases[i].phrase);
-        event_reader_close(reader);
     }
     char blanks[200] = "fringe-stream 1";
     memset(blanks + 15, ' ', sizeof blanks - 15);
-    EventReader *reader = event_reader_memory(blanks, sizeof blanks, "toy");
+    CLEARED(reader_drop) EventReader *reader = event_reader_memory(blanks, sizeof blanks, "toy");
     assert_wrong(reader, EXIT_DATA, "it begins with 'fringe-stream 1");
-    event_reader_close(reader);
 }
 
 // Each stands behind the 12 bytes of the beginning and a record of 16, and before one of 16.

@@ -136,9 +136,9 @@ TEST(a_long_stream_is_the_same_through_a_fifo) {
         write_many(test_path("many"), binary);
         char *bytes = test_read(test_path("many"), &count);
         assert_true(count > 4 << 20);
-        EventReader *file = open_reader(test_path("many"));
-        EventReader *memory = event_reader_memory(bytes, count, "toy");
-        EventReader *fifo = receive(&sender, "fifo", bytes, count, 4096);
+        CLEARED(reader_drop) EventReader *file = open_reader(test_path("many"));
+        CLEARED(reader_drop) EventReader *memory = event_reader_memory(bytes, count, "toy");
+        CLEARED(reader_drop) EventReader *fifo = receive(&sender, "fifo", bytes, count, 4096);
         for (uint64_t i = 0; i < MANY; i++) {
             uint64_t ids[16];
             Event event = numbered(i, ids);
@@ -155,9 +155,6 @@ TEST(a_long_stream_is_the_same_through_a_fifo) {
         assert_end(file);
         assert_end(fifo);
         pthread_join(sender.thread, NULL);
-        event_reader_close(fifo);
-        event_reader_close(memory);
-        event_reader_close(file);
     }
 }
 
@@ -202,13 +199,12 @@ TEST(an_event_is_read_as_soon_as_it_is_there) {
     assert_int_equal(mkfifo(path, 0600), 0);
     write_stream(test_path("one"), true, &every_form[6], 1);
     char *bytes = test_read(test_path("one"), &count);
-    EventReader *reader = open_reader(path);
+    CLEARED(reader_drop) EventReader *reader = open_reader(path);
     int writer = open(path, O_WRONLY | O_CLOEXEC);
     assert_int_equal(write(writer, bytes, count), count);
     assert_next(reader, &every_form[6]);
     assert_waits(reader, 0.19);
     close(writer);
-    event_reader_close(reader);
 }
 
 static void nothing(int number) { (void)number; }
@@ -243,7 +239,7 @@ TEST(an_endless_line_is_refused) {
     const char *path = test_path("endless");
     const Event gone = {EVENT_NO_NODE, 9, 0, NULL, false, 1, ""};
     write_hole(path, "fringe-stream 1\n", 16, EVENT_RECORD, "\n-v 9\n");
-    EventReader *reader = open_reader(path);
+    CLEARED(reader_drop) EventReader *reader = open_reader(path);
     assert_wrong(reader, EXIT_DATA, ":2: byte 1 of the line is zero");
     assert_next(reader, &gone);
     assert_end(reader);
@@ -254,7 +250,6 @@ TEST(an_endless_line_is_refused) {
         assert_wrong(reader, EXIT_DATA,
                      ":2: the line has more than 67108864 bytes (64 MiB); a large hyperedge can be "
                      "sent in several +h events");
-    event_reader_close(reader);
 }
 
 TEST(the_largest_record_is_read) {

@@ -118,7 +118,8 @@ static void try_channel(uint64_t seed) {
     Run run = {.plan = &plan, .columns = widths[ring_mix(seed, 1) % 5]};
     run.sum = test_rows(1, run.columns);
     Rows before = test_rows(1, run.columns);
-    ExchangeBuffers *buffers = exchange_buffers_new(device());
+    CLEARED(buffers_drop) ExchangeBuffers *buffers = exchange_buffers_new(device());
+    CLEARED(channel_drop)
     Channel *channel = channel_new(buffers, &plan, &options, run.columns,
                                    (ExchangeId){(int)(seed % 7), (int)(seed % 2)});
     for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
@@ -141,8 +142,6 @@ static void try_channel(uint64_t seed) {
         }
     }
     check_count(channel, &plan, exchanges);
-    channel_free(channel);
-    exchange_buffers_free(buffers);
 }
 
 TEST(rows_arrive_under_every_schedule) {
@@ -198,12 +197,11 @@ TEST(narrow_rows_fit_at_every_width) {
             continue;
         CodecOptions options = {
             .codec = assert_ok(codec_find("integer", &err)), .width = bits, .chunk = 4096};
-        ExchangeBuffers *buffers = exchange_buffers_new(device());
+        CLEARED(buffers_drop) ExchangeBuffers *buffers = exchange_buffers_new(device());
+        CLEARED(channel_drop)
         Channel *channel = channel_new(buffers, &plan, &options, 1, (ExchangeId){0, FORWARD});
         Run run = {.plan = &plan, .epoch = 1, .columns = 1, .sum = test_rows(1, 1)};
         exchange(channel, assert_ok(schedule_find("blocking", &err)), NULL, &run);
-        channel_free(channel);
-        exchange_buffers_free(buffers);
     }
 }
 
@@ -260,14 +258,13 @@ TEST(messages_are_rounded_by_the_fixed_counters) {
         float *right = right_of(&plan);
         Rows x = ring_fill(&plan, 41, 5);
         RowSource rows = ring_sent(&plan, x, right);
-        ExchangeBuffers *buffers = exchange_buffers_new(device());
+        CLEARED(buffers_drop) ExchangeBuffers *buffers = exchange_buffers_new(device());
+        CLEARED(channel_drop)
         Channel *channel = channel_new(buffers, &plan, &options, 41, (ExchangeId){3, BACKWARD});
         channel_pack(channel, &rows, (ExchangeContext){.seed = 77, .epoch = 5});
         RandomKey key = random_key(77, RANDOM_ROUNDING, 5, 3, BACKWARD);
         for (int g = 0; g + 1 < plan.size; g++)
             sums += check_message_by_hand(channel, g, x, right, key);
-        channel_free(channel);
-        exchange_buffers_free(buffers);
     }
     comm_sum_int64(&test_comm, &sums, 1);
     assert_true(test_comm.size == 1 || sums > 0);
@@ -282,15 +279,14 @@ TEST(plan_is_what_a_channel_takes) {
     channel_forecast(&memory, &size, device(), &plan, &options, 41);
     exchange_buffers_forecast(&memory, device(), &size);
     size_t before = memory_in_use();
-    ExchangeBuffers *buffers = exchange_buffers_new(device());
+    CLEARED(buffers_drop) ExchangeBuffers *buffers = exchange_buffers_new(device());
+    CLEARED(channel_drop)
     Channel *wide = channel_new(buffers, &plan, &options, 256, (ExchangeId){0, FORWARD});
+    CLEARED(channel_drop)
     Channel *narrow = channel_new(buffers, &plan, &options, 41, (ExchangeId){1, FORWARD});
     size_t taken = memory_in_use() - before, planned = forecast_total(&memory);
     assert_true(taken <= planned + 4096); // the Channels themselves and alignment
     assert_true(planned <= taken + 4096);
-    channel_free(narrow);
-    channel_free(wide);
-    exchange_buffers_free(buffers);
 }
 
 static void own_moment(void *context, OwnPart part, const Poll *poll) {
@@ -321,7 +317,8 @@ TEST(only_what_flies_is_covered) {
     CodecOptions options = {
         .codec = assert_ok(codec_find("integer", &err)), .width = 4, .chunk = 1000};
     HaloPlan plan = ring_plan(5, &test_comm);
-    ExchangeBuffers *buffers = exchange_buffers_new(device());
+    CLEARED(buffers_drop) ExchangeBuffers *buffers = exchange_buffers_new(device());
+    CLEARED(channel_drop)
     Channel *channel = channel_new(buffers, &plan, &options, 41, (ExchangeId){1, FORWARD});
     double most = test_comm.size > 1 ? 1 : 0; // alone nothing flies
     assert_true(covered_share(channel, "blocking", false) == 0);
@@ -329,8 +326,6 @@ TEST(only_what_flies_is_covered) {
     double central = covered_share(channel, "central", false);
     assert_true(most > 0 ? central > 0 && central < 1 : central == 0);
     assert_true(covered_share(channel, "overlap", true) == 0); // as evaluations exchange
-    channel_free(channel);
-    exchange_buffers_free(buffers);
 }
 
 TEST(wrong_schedule_names_the_list) {

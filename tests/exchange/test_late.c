@@ -141,7 +141,7 @@ static void exchange_if_moved(Late *late, uint32_t e) {
 // What arrived in each epoch, [EPOCHS, halo_count, COLUMNS].
 static float *arrivals(const Backend *b, uint64_t seed, const char *codec, Way way) {
     Late late;
-    ExchangeBuffers *buffers = exchange_buffers_new(b);
+    CLEARED(buffers_drop) ExchangeBuffers *buffers = exchange_buffers_new(b);
     late_init(&late, b, seed, buffers, codec, way);
     int64_t size = late.plan.halo_count * COLUMNS;
     float *all = TEST_ARRAY(float, EPOCHS *size);
@@ -160,7 +160,6 @@ static float *arrivals(const Backend *b, uint64_t seed, const char *codec, Way w
         b->download_rows(all + e * size, late.out[e]);
     b->finish(NULL);
     late_clear(&late);
-    exchange_buffers_free(buffers);
     return all;
 }
 

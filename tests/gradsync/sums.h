@@ -7,8 +7,6 @@
 
 #include "fringe/gradsync.h"
 
-CLEARED_POINTER(sync_drop, GradSync, gradsync_free)
-
 // Element i of the gradient of a rank.
 typedef float (*Element)(int rank, int64_t i, uint32_t round);
 

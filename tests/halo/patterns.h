@@ -55,9 +55,9 @@ static inline void for_each_pattern(void (*check)(const TestGraph *graph, const 
             for (int v = 0; v < VARIANTS; v++) {
                 const Pattern *like = v % 3 == 1 ? graph.forward : NULL;
                 PatternKind of = kind_of(&graph.shard, &variants[v]);
+                CLEARED(pattern_drop)
                 Pattern *pattern = pattern_new(&graph.shard, &of, like, &test_comm);
                 check(&graph, pattern);
-                pattern_free(pattern);
             }
         }
 }

@@ -197,9 +197,9 @@ static void covers_save_rows(const TestGraph *graph, const Pattern *p) {
     if (kind.cover != COVER_MIN)
         return;
     kind.cover = COVER_SOURCES;
-    Pattern *sources = pattern_new(&graph->shard, &kind, NULL, &test_comm);
+    CLEARED(pattern_drop) Pattern *sources = pattern_new(&graph->shard, &kind, NULL, &test_comm);
     kind.cover = COVER_TARGETS;
-    Pattern *targets = pattern_new(&graph->shard, &kind, NULL, &test_comm);
+    CLEARED(pattern_drop) Pattern *targets = pattern_new(&graph->shard, &kind, NULL, &test_comm);
     for (int g = 0; g + 1 < p->plan.size; g++) {
         int64_t rows = p->plan.receive_offset[g + 1] - p->plan.receive_offset[g];
         assert_int_equal(p->plan.sources_read[g],
@@ -212,8 +212,6 @@ static void covers_save_rows(const TestGraph *graph, const Pattern *p) {
         reads[p->halo.column[e]]++;
     for (int64_t h = 0; h < p->plan.halo_count; h++)
         assert_true(p->plan.halo_id[h] < 0 ? reads[h] == 1 : reads[h] >= 1);
-    pattern_free(targets);
-    pattern_free(sources);
 }
 
 // All at once: to make the patterns takes longer than to look at them.

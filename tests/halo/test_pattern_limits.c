@@ -75,7 +75,7 @@ TEST(test_too_many_ranges_keep_the_longest) {
     // not.
     if (test_comm.size < 2)
         return;
-    Dataset d = {.nodes = ROWS + 1, .name = "ranges"};
+    CLEARED(dataset_clear) Dataset d = {.nodes = ROWS + 1, .name = "ranges"};
     d.offset = ALLOC(int64_t, ROWS + 2, "test");
     d.target = ALLOC(int32_t, ROWS, "test");
     d.split = ALLOC(uint8_t, ROWS + 1, "test");
@@ -90,10 +90,10 @@ TEST(test_too_many_ranges_keep_the_longest) {
     if (test_comm.rank == 0)
         assert_ok(test_write_shards(&d, part, test_comm.size, true, folder, &err));
     comm_barrier(&test_comm);
-    Shard shard;
+    CLEARED(shard_clear) Shard shard = {0};
     assert_ok(shard_open(&shard, folder, test_comm.rank, &err));
     PatternKind backward = kind_of(&shard, &variants[1]);
-    Pattern *p = pattern_new(&shard, &backward, NULL, &test_comm);
+    CLEARED(pattern_drop) Pattern *p = pattern_new(&shard, &backward, NULL, &test_comm);
     if (test_comm.rank == 0) {
         int long_ones = 0;
         assert_int_equal(p->range_count, PATTERN_RANGES);
@@ -101,9 +101,6 @@ TEST(test_too_many_ranges_keep_the_longest) {
             long_ones += p->central[r].end - p->central[r].begin == 19;
         assert_int_equal(long_ones, 10);
     }
-    pattern_free(p);
-    shard_clear(&shard);
-    dataset_clear(&d);
 }
 
 TEST(test_plan_covers_what_is_taken) {

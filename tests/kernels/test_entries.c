@@ -22,7 +22,7 @@ static Csr some_entries(Rows x) {
 
 TEST(drops_what_rows_drop) {
     Rows x = random_rows(ROWS, COLUMNS, 1), dropped = random_rows(ROWS, COLUMNS, 2);
-    Csr csr = some_entries(x);
+    CLEARED(csr_free) Csr csr = some_entries(x);
     int64_t entries = csr_entries(&csr), kept = 0, id[ROWS];
     int32_t *row = TEST_ARRAY(int32_t, entries);
     float *out = TEST_ARRAY(float, entries);
@@ -44,7 +44,6 @@ TEST(drops_what_rows_drop) {
         }
     }
     assert_true(kept > 0);
-    csr_free(&csr);
 }
 
 // out[c] = the sum over entries in order, each product rounded, from +0.

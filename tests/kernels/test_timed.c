@@ -67,7 +67,7 @@ static void expect_kinds(const Timers *timers, unsigned bits) {
 }
 
 static void on_backend(const Backend *b) {
-    Work work = work_new(b);
+    CLEARED(work_free) Work work = work_new(b);
     multiply(&work, NULL); // no timer is in use
     expect_kinds(&work.timers, 0);
     use_timer(&work);
@@ -87,7 +87,6 @@ static void on_backend(const Backend *b) {
     multiply(&work, NULL);
     stop_timer(&work);
     expect_kinds(&work.timers, 0);
-    work_free(&work);
 }
 
 TEST(operations_count_as_their_row_says) {
@@ -103,7 +102,7 @@ static void checksum_beside(void *context) { make_checksum(context); }
 
 // Where operations run during their call a Poll runs others inside: that time is the outer one's.
 TEST(no_time_counts_twice) {
-    Work work = work_new(&backend_cpu);
+    CLEARED(work_free) Work work = work_new(&backend_cpu);
     use_timer(&work);
     double begin = clock_seconds();
     multiply(&work, &(Poll){checksum_beside, &work});
@@ -111,7 +110,6 @@ TEST(no_time_counts_twice) {
     stop_timer(&work);
     expect_kinds(&work.timers, 1u << TIMER_DENSE);
     assert_true(work.timers.seconds[TIMER_DENSE] <= seconds);
-    work_free(&work);
 }
 
 // Gradients are coded by the CPU's operations, whatever backend trains.
@@ -127,7 +125,7 @@ TEST(other_backends_are_not_timed) {
 
 // More operations than events can wait.
 TEST(no_operation_is_lost) {
-    Work work = work_new(&backend_fenced);
+    CLEARED(work_free) Work work = work_new(&backend_fenced);
     Trace trace;
     trace_init(&trace, &test_comm, 4000);
     trace.open = true;
@@ -138,5 +136,4 @@ TEST(no_operation_is_lost) {
     stop_timer(&work);
     assert_int_equal(trace.count, 1000);
     trace_clear(&trace);
-    work_free(&work);
 }

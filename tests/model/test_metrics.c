@@ -282,7 +282,7 @@ TEST(areas_with_ties_are_those_of_all_pairs) {
 }
 
 TEST(one_class_cannot_be_ranked) {
-    TestGraph of;
+    CLEARED(test_graph_clear) TestGraph of = {0};
     int64_t left_out = -1;
     test_graph_init(&of, kind_of_one_split(SPLIT_VAL, 1), 3, &test_comm);
     assert_ok(score_is_defined(score_find("accuracy"), &of.shard, &test_comm, &left_out, &err));
@@ -292,7 +292,6 @@ TEST(one_class_cannot_be_ranked) {
     test_graph_init(&of, kind_of_one_split(SPLIT_VAL, 2), 3, &test_comm);
     assert_ok(score_is_defined(score_find("roc_auc"), &of.shard, &test_comm, &left_out, &err));
     assert_int_equal(left_out, COLUMNS - 2);
-    test_graph_clear(&of);
 }
 
 // Numbers of two columns, of which the second does not vary among the test nodes.

@@ -187,9 +187,8 @@ static void experiment_init(Small *s, Model **model, float **exact, const char *
     small_init(s, graph, "gcn", post, 0, "aggregate-first");
     *model = model_of(s, "integer", bf16, "blocking");
     *exact = TEST_ARRAY(float, s->shape.parameter_count);
-    Model *fp32 = model_of(s, "fp32", false, "blocking");
+    CLEARED(model_drop) Model *fp32 = model_of(s, "fp32", false, "blocking");
     gradient_of(s, fp32, *exact, 1);
-    model_free(fp32);
 }
 
 static void experiment_clear(Small *s, Model *model) {
@@ -357,8 +356,8 @@ TEST(inference_is_exact) {
         CLEARED(small_clear) Small s = {0};
         case_init(&s, &cases[i]);
         float *g = TEST_ARRAY(float, s.shape.parameter_count);
-        Model *fp32 = model_of(&s, "fp32", false, "overlap");
-        Model *model = mixed_model(&s, &cases[i], "overlap");
+        CLEARED(model_drop) Model *fp32 = model_of(&s, "fp32", false, "overlap");
+        CLEARED(model_drop) Model *model = mixed_model(&s, &cases[i], "overlap");
         for (uint32_t epoch = 1; epoch <= 3; epoch++) {
             gradient_of(&s, model, g, epoch);
             Rows exact = model_infer(fp32, s.device_p);
@@ -366,7 +365,5 @@ TEST(inference_is_exact) {
             float *want = host_rows(exact);
             same_logits(&cases[i], model_infer(model, s.device_p), want);
         }
-        model_free(model);
-        model_free(fp32);
     }
 }

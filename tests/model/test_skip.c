@@ -294,14 +294,13 @@ typedef struct Sizes {
 
 static Sizes sizes_of(const Ground *ground, CodecOptions options, const char *schedule) {
     MemoryForecast forecast = {0};
-    Flight f;
+    CLEARED(flight_clear) Flight f = {0};
     flight_open(&f, ground, options, schedule);
     size_t with = memory_in_use();
     model_forecast(&forecast, &ground->shape, &f.parts, &ground->config);
     model_free(f.model);
     size_t taken = with - memory_in_use();
     f.model = NULL;
-    flight_clear(&f);
     return (Sizes){forecast_total(&forecast), taken};
 }
 

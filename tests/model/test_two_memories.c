@@ -74,10 +74,10 @@ static void make(Made *made, const Scene *s, const Kind *kind, const Backend *b)
     GradSpan span[MODEL_PARAMETERS];
     GradForm form = {.rank = kind->rank, .remembers = true};
     model_spans(&form, &s->shape, span);
-    GradSync *sync = gradsync_new(&test_comm, b, &form);
+    CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, b, &form);
     ModelParts parts = parts_of(s, kind, b);
     parts.sync = sync;
-    Model *model = assert_ok(model_new(&s->shape, &parts, &s->config, &err));
+    CLEARED(model_drop) Model *model = assert_ok(model_new(&s->shape, &parts, &s->config, &err));
     made->gradient = TEST_ARRAY(float, s->shape.parameter_count);
     for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
         made->loss[epoch] = model_loss_and_gradient(model, on_device(s->parameters),
@@ -89,15 +89,13 @@ static void make(Made *made, const Scene *s, const Kind *kind, const Backend *b)
     made->logits = TEST_ARRAY(float, logits.count *logits.columns);
     b->download_rows(made->logits, logits);
     model_metrics(model, logits, made->metrics);
-    model_free(model);
-    gradsync_free(sync);
 }
 
 TEST(both_sides_are_kept_alike) {
     apart = *device();
     apart.host_is_device = false;
     for (int k = 0; k < KINDS; k++) {
-        Scene s;
+        CLEARED(scene_clear) Scene s = {0};
         Made one, two;
         scene_init(&s, &kinds[k]);
         make(&one, &s, &kinds[k], device());
@@ -110,7 +108,6 @@ TEST(both_sides_are_kept_alike) {
                                 sizeof(float));
         assert_memory_equal(one.metrics, two.metrics, sizeof one.metrics);
         assert_true(one.square == two.square);
-        scene_clear(&s);
     }
 }
 

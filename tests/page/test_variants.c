@@ -119,7 +119,7 @@ TEST(a_long_curve_is_made_of_epochs_that_were_evaluated) {
                       epoch);
     put_run("long", "vanilla", 1, 0.01, 1);
     put("long", "metrics.jsonl", text);
-    Json *data = data_of("long");
+    CLEARED(json_drop) Json *data = data_of("long");
     const Json *epochs = json_get(json_get(first_run(data), "curve"), "epoch");
     int evaluated = 0, points = 0;
     for (const Json *epoch = json_first(epochs); epoch != NULL; epoch = json_next(epoch)) {
@@ -128,7 +128,6 @@ TEST(a_long_curve_is_made_of_epochs_that_were_evaluated) {
     }
     assert_in_range(points, 125, 250);
     assert_int_equal(evaluated, 70);
-    json_free(data);
 }
 
 TEST(files_that_are_not_whole_leave_gaps_only) {
@@ -141,11 +140,10 @@ TEST(files_that_are_not_whole_leave_gaps_only) {
     test_write_text(test_path("torn/assignments/epoch-5.json"),
                     "{\"parts\": [{\"layer\": 1}, 4, {\"layer\": 1, \"direction\": \"forward\", "
                     "\"rows\": {\"2\": 6, \"4\": null}}]}");
-    Json *data = data_of("torn");
+    CLEARED(json_drop) Json *data = data_of("torn");
     const Json *assignments = json_get(first_run(data), "assignments");
     assert_int_equal(json_size(assignments), 1);
     const Json *parts = json_get(json_first(assignments), "parts");
     assert_int_equal(json_size(parts), 1);
     assert_int_equal(json_size(json_get(json_first(parts), "rows")), 1);
-    json_free(data);
 }

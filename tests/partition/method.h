@@ -16,10 +16,10 @@ static inline size_t bytes_of_cut(const Dataset *d, const char *method, int part
     Warnings warnings = {0};
     Config config = config_for(method);
     int32_t *part = TEST_ARRAY(int32_t, d->nodes + d->hyperedges);
+    CLEARED(memory_drop)
     void *filler = memory_alloc(memory_peak() - memory_in_use(), "test"); // now in use is the peak
     size_t before = memory_peak();
     assert_ok(partition_cut(part, d, parts, &config, &err, &warnings));
     size_t most = memory_peak() - before;
-    memory_free(filler);
     return most;
 }

@@ -98,13 +98,12 @@ TEST(test_forged_shards_do_not_crash) {
 
 // The first value of a tensor of a mapped shard, as an offset in the file; -1: there is none.
 static int64_t place_of(const char *path, const char *name) {
-    Tensors map;
+    CLEARED(tensors_close) Tensors map = {0};
     assert_ok(tensors_open(&map, path, &err));
     const Tensor *tensor = tensors_find(&map, name);
     int64_t at = tensor == NULL || tensor_elements(tensor) == 0
                      ? -1
                      : (const char *)tensor->data - (const char *)map.mapping;
-    tensors_close(&map);
     return at;
 }
 
@@ -173,14 +172,13 @@ static void assert_fact_is_checked(const Cut *cut, const char *fact) {
 
 TEST(test_sizes_of_hyperedges_are_checked) {
     static const char *const facts[] = {"own_hyperedges", "forward2.remote", "backward2.edges"};
-    Cut cut;
+    CLEARED(cut_close) Cut cut = {0};
     cut_open(&cut, hyper_make(directed, 5), 2, NULL, true);
     for (int i = 0; i < 3; i++)
         assert_fact_is_checked(&cut, facts[i]);
     cut_close(&cut);
     cut_open(&cut, hyper_make((HyperKind){30, 25, hyper_empty, false, false}, 5), 2, NULL, true);
     assert_fact_is_checked(&cut, "central_hyperedges"); // all are central
-    cut_close(&cut);
 }
 
 TEST(test_damaged_manifest_is_refused) {

@@ -110,7 +110,7 @@ TEST(parts_are_those_of_the_definition) {
             int n = sizes[c % 5], parts = counts[c / 5 % 6], m = c / 30;
             int32_t part[MOST];
             Warnings warnings = {0};
-            Graph graph;
+            CLEARED(graph_clear) Graph graph = {0};
             if (parts > n)
                 continue;
             CLEARED(dataset_clear) Dataset d = graph_make(n, rules[r], false, (uint64_t)c);
@@ -127,7 +127,6 @@ TEST(parts_are_those_of_the_definition) {
             assert_ok(cut_graph(part, &d, &graph, parts, &config, &warnings, &err));
             assert_memory_equal(part, both.part, (size_t)n * sizeof part[0]);
             assert_string_equal(warnings.text, "");
-            graph_clear(&graph);
         }
 }
 

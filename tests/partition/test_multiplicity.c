@@ -28,9 +28,9 @@ static double reported(const Dataset *d, const int32_t *part, int parts) {
     json_begin_object(&writer, NULL);
     assert_ok(partition_put_report(&writer, folder, NULL, &err));
     json_end_object(&writer);
+    CLEARED(json_drop)
     Json *json = assert_ok(json_parse(writer.text, writer.bytes, "report", &err));
     double value = json_number(json_get(json, "multiplicity"));
-    json_free(json);
     return value;
 }
 

@@ -260,13 +260,12 @@ TEST(a_rank_that_sees_another_dataset_makes_no_shard) {
     snprintf(base, sizeof base, "%s", new_name("places"));
     assert_non_null(getcwd(here, sizeof here));
     for (int i = 0; i < 2; i++) {
-        Dataset d = graph_make(60, graph_random, true, 3 + (uint64_t)i);
+        CLEARED(dataset_clear) Dataset d = graph_make(60, graph_random, true, 3 + (uint64_t)i);
         char data[700];
         snprintf(place[i], sizeof place[i], "%s/%d", base, i);
         path_join(data, sizeof data, place[i], "data");
         if (test_comm.rank == 0)
             assert_ok(dataset_write(&d, data, &err));
-        dataset_clear(&d);
         comm_barrier(&test_comm);
     }
     bool last = test_comm.rank > 0 && test_comm.rank == test_comm.size - 1;

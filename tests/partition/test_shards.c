@@ -158,7 +158,7 @@ static void figures_are_those_of_the_graph(const Cut *cut) {
     }
     char path[1024];
     path_join(path, sizeof path, cut->folder, "partition.json");
-    Json *json = assert_ok(json_read(path, &err));
+    CLEARED(json_drop) Json *json = assert_ok(json_read(path, &err));
     assert_int_equal(number(json, "undirected_edges"), pairs);
     assert_int_equal(number(json, "edge_cut"), cuts);
     bool symmetric = json_bool(json_get(json, "symmetric"));
@@ -168,7 +168,6 @@ static void figures_are_those_of_the_graph(const Cut *cut) {
         read_sent(cut, "backward", told[1]);
         assert_memory_equal(told[1], sent[1], sizeof sent[1]);
     }
-    json_free(json);
 }
 
 static void check_all(const Cut *cut) {
@@ -223,7 +222,7 @@ TEST(test_multilabel_rows_and_no_labels) {
     d.labels = ALLOC(uint8_t, 20 * 4, "test");
     for (int i = 0; i < 80; i++)
         d.labels[i] = (uint8_t)(i % 7 == 0);
-    Cut cut;
+    CLEARED(cut_close) Cut cut = {0};
     cut_open(&cut, d, 3, NULL, true);
     for (int p = 0; p < 3; p++)
         for (int64_t i = 0; i < cut.shard[p].set[NODES].own; i++)
@@ -240,7 +239,6 @@ TEST(test_multilabel_rows_and_no_labels) {
     cut_open(&cut, d, 2, NULL, true);
     assert_null(cut.shard[0].label);
     assert_null(cut.shard[0].x);
-    cut_close(&cut);
 }
 
 // 6000 nodes in groups of 60 that are shuffled: renumbering brings a row and its sources together.

@@ -207,7 +207,7 @@ static void compare(const Row *row, int rows) {
 static void check_cuts(const Set *set) {
     const char *path = data_path_or_skip(set->path), *out = getenv("FRINGE_WRITE_TABLE");
     Row row[COUNTS * WAYS];
-    Dataset dataset;
+    CLEARED(dataset_clear) Dataset dataset = {0};
     Config config = config_of(path, &ways[0]);
     assert_ok(dataset_load(&dataset, &config, &err));
     int first = (int)(set - sets) % COUNTS, counts = test_turns(1, COUNTS), rows = 0;
@@ -215,7 +215,6 @@ static void check_cuts(const Set *set) {
         for (int w = 0; w < WAYS; w++)
             row[rows++] =
                 row_made(set, path, &dataset, part_counts[(first + c) % COUNTS], &ways[w]);
-    dataset_clear(&dataset);
     if (out != NULL)
         table_write(out, row, rows, set == &sets[0]);
     else

@@ -39,7 +39,7 @@ static void make_path(Dataset *d) {
 
 // In blocks, or node by node in turn.
 static void open_cut_path(PlanCut *cut, int parts, bool in_turn) {
-    Dataset dataset;
+    CLEARED(dataset_clear) Dataset dataset = {0};
     char name[32];
     int32_t part[PATH_NODES];
     snprintf(name, sizeof name, "path-%d-%d", parts, in_turn);
@@ -49,7 +49,6 @@ static void open_cut_path(PlanCut *cut, int parts, bool in_turn) {
         part[i] = in_turn ? i % parts : i * parts / PATH_NODES;
     file_remove(folder, &(Error){0});
     assert_ok(test_write_shards(&dataset, part, parts, false, folder, &err));
-    dataset_clear(&dataset);
     assert_ok(plan_cut_open(cut, folder, parts, &err));
 }
 

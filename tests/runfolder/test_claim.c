@@ -52,9 +52,8 @@ TEST(a_start_takes_the_next_free_folder_and_nothing_moves) {
     for (int i = 0; i < 3; i++) {
         char run[512];
         snprintf(run, sizeof run, "%s/run.json", taken[i]);
-        Json *json = json_read(test_path(run), &(Error){0});
+        CLEARED(json_drop) Json *json = json_read(test_path(run), &(Error){0});
         assert_string_equal(json_get_text(json, "in"), test_path(taken[i]));
-        json_free(json);
     }
     expect(&one, "anew", slow, anew, "anew-4");
     expect(&two, "anew", slow, anew, "anew-5"); // two at once

@@ -5,7 +5,6 @@
 #include "fringe/srp.h"
 #include "support.h"
 
-CLEARED_POINTER(srp_drop, Srp, srp_free)
 static inline SrpOptions srp_defaults(int parts) {
     return (SrpOptions){.parts = parts,
                         .score = "marginal",

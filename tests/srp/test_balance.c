@@ -113,13 +113,12 @@ static SrpTotals settled(const Planted *planted, const char *score, double epsil
     SrpOptions options = srp_defaults(64);
     options.score = score;
     options.epsilon = epsilon;
-    Srp *srp = srp_made(options);
+    CLEARED(srp_drop) Srp *srp = srp_made(options);
     planted_by_nodes(planted, srp);
     SrpBound bound = srp_settle(srp);
     SrpTotals totals = srp_totals(srp);
     assert_true(most_pins(srp, 64) <= bound.most && (double)bound.most <= bound.promised);
     srp_unsettle(srp);
-    srp_free(srp);
     return totals;
 }
 
@@ -150,7 +149,7 @@ TEST(nodes_follow_their_hyperedges) {
     SrpOptions options = srp_defaults(64);
     options.during = options.after = false;
     options.epsilon = 0.03;
-    Srp *srp = srp_made(options);
+    CLEARED(srp_drop) Srp *srp = srp_made(options);
     planted_by_hyperedges(&planted, srp);
     int64_t before = most_pins(srp, 64);
     srp_settle(srp);
@@ -158,5 +157,4 @@ TEST(nodes_follow_their_hyperedges) {
     for (int32_t v = 0; v < srp_live(srp)->side[SIDE_NODE].slots; v++)
         assert_true(is_present(srp, v));
     srp_unsettle(srp);
-    srp_free(srp);
 }

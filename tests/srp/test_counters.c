@@ -165,12 +165,11 @@ TEST(files_restore_everything) {
 TEST(one_part_has_no_replicas) {
     SrpOptions options = srp_defaults(1);
     Planted planted = planted_new(300, 300, 10, 0.5, 1);
-    Srp *srp = srp_made(options);
+    CLEARED(srp_drop) Srp *srp = srp_made(options);
     planted_by_hyperedges(&planted, srp);
     srp_settle(srp);
     assert_int_equal(srp_totals(srp).replicas, 0);
     assert_int_equal(srp_totals(srp).cut, 0);
     assert_int_equal(srp_parts(srp)->pins, planted.pins);
     srp_unsettle(srp);
-    srp_free(srp);
 }

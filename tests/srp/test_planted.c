@@ -17,7 +17,7 @@ static int64_t replicas(const Planted *planted, Way way) {
     options.window = way.window;
     options.during = way.window > 0;
     options.after = way.after;
-    Srp *srp = srp_made(options);
+    CLEARED(srp_drop) Srp *srp = srp_made(options);
     if (way.by_nodes)
         planted_by_nodes(planted, srp);
     else
@@ -25,7 +25,6 @@ static int64_t replicas(const Planted *planted, Way way) {
     srp_settle(srp);
     int64_t found = srp_totals(srp).replicas;
     srp_unsettle(srp);
-    srp_free(srp);
     return found;
 }
 

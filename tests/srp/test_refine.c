@@ -122,7 +122,7 @@ TEST(refining_all_is_batch_label_propagation) {
         options.iterations = 4;
         options.epsilon = PARTS; // no part is above the bound
         options.score = seed % 3 == 0 ? "random" : "thesis";
-        Srp *srp = srp_made(options);
+        CLEARED(srp_drop) Srp *srp = srp_made(options);
         planted_by_hyperedges(&planted, srp);
         batch_take(&batch, srp);
         assert_near(batch_cost(&batch), srp_cost(srp), 1e-12);
@@ -134,7 +134,6 @@ TEST(refining_all_is_batch_label_propagation) {
                 assert_int_equal(srp_home(srp, side, x), best[side][x]);
         }
         srp_unsettle(srp);
-        srp_free(srp);
     }
     assert_true(halves > 12 * 4); // more than two passes were worth while
 }

@@ -18,5 +18,4 @@ static inline Trainer *new_trainer_on(const char *backend) {
     return t;
 }
 
-CLEARED_POINTER(trainer_drop, Trainer, trainer_free)
 static inline Trainer *new_trainer(void) { return new_trainer_on(device_name()); }

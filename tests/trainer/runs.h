@@ -39,9 +39,8 @@ static inline Run whole_run(const char *const *more, int count) {
     static Run run;
     memset(&run, 0, sizeof run);
     settle(more, count);
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     train(&run, t);
-    trainer_free(t);
     return run;
 }
 

@@ -50,13 +50,12 @@ static void configure(const Sum *sum) {
 static double distance(const double *optimum) {
     double weight[WEIGHTS];
     EpochRecord record;
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     while (!trainer_finished(t))
         assert_ok(trainer_epoch(t, &record, &err));
     assert_int_equal(t->shape.parameter_count, WEIGHTS);
     for (int k = 0; k < WEIGHTS; k++)
         weight[k] = (double)trainer_parameters(t, false)[k];
-    trainer_free(t);
     return relative_error_double(weight, optimum, WEIGHTS);
 }
 

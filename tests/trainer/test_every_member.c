@@ -81,7 +81,7 @@ static double score_of_guess(const Score *score, int right) {
     char named[64];
     snprintf(named, sizeof named, "train.metric=%s", score->name);
     settle((const char *const[]){named}, 1);
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     const Shard *shard = &graph.shard;
     Rows logits = rows_alloc(t->backend, shard->set[NODES].own, shard->classes, "test");
     for (int64_t r = 0; r < logits.count; r++)
@@ -91,7 +91,6 @@ static double score_of_guess(const Score *score, int right) {
         }
     model_metrics(t->model, logits, metrics);
     rows_free(t->backend, &logits);
-    trainer_free(t);
     return metrics_value(&metrics[SPLIT_VAL], score);
 }
 

@@ -149,7 +149,7 @@ TEST(patience_counts_evaluations) {
             char eval_every[32], text[32];
             snprintf(eval_every, sizeof eval_every, "train.eval_every=%d", every);
             snprintf(text, sizeof text, "train.patience=%d", patience);
-            Trainer *t = TRAINER("train.lr=0.02", eval_every);
+            CLEARED(trainer_drop) Trainer *t = TRAINER("train.lr=0.02", eval_every);
             train(t);
             assert_int_equal(trainer_stopped_early(t), 0);
             int64_t stale = 0, stop = EPOCHS;
@@ -174,7 +174,6 @@ TEST(patience_counts_evaluations) {
             t = TRAINER("train.lr=0.02", eval_every, text, epochs);
             train(t);
             assert_int_equal(trainer_stopped_early(t), 0);
-            trainer_free(t);
         }
     test_graph_clear(&graph);
 }

@@ -101,6 +101,7 @@ WORLD_TEST(sgd_steps_by_its_formula) {
                  {"train.momentum=0.5", "train.weight_decay=[0.5,0.25]", 0.5, listed},
                  {"train.momentum=0", "train.weight_decay=[0.5]", 0, all}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CLEARED(trainer_drop)
         Trainer *t =
             TRAINER("train.optimizer=sgd", "train.lr=0.125", cases[i].momentum, cases[i].decay);
         follow(&f, t);
@@ -108,7 +109,6 @@ WORLD_TEST(sgd_steps_by_its_formula) {
             epoch_of(t);
             sgd_by_the_formula(&f, t, 0.125, cases[i].value, cases[i].decays);
         }
-        trainer_free(t);
     }
 }
 

@@ -207,7 +207,7 @@ static double floor_at(double rate, int epochs) {
     snprintf(shrink, sizeof shrink, "train.weight_decay=[%g]", decay);
     snprintf(length, sizeof length, "train.epochs=%d", epochs);
     assert_ok(config_load(&config, NULL, settings, 10, &err));
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     trainer_download(t);
     for (int k = 0; k < WEIGHTS; k++)
         t->parameters[k] = (float)optimum[k];
@@ -219,7 +219,6 @@ static double floor_at(double rate, int epochs) {
         if (4 * e >= epochs)
             above += loss_at(weight) - least;
     }
-    trainer_free(t);
     return above / (epochs - epochs / 4);
 }
 
