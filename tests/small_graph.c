@@ -217,17 +217,16 @@ void test_graph_cover(TestGraph *w, Cover cover) {
     make_patterns(w, cover);
 }
 
-void test_graph_init(TestGraph *w, TestGraphKind kind, uint64_t seed, const Comm *comm) {
-    *w = (TestGraph){.comm = comm};
-    w->dataset.nodes = kind.nodes;
-    snprintf(w->dataset.name, sizeof w->dataset.name, "world");
+TestGraph test_graph(TestGraphKind kind, uint64_t seed, const Comm *comm) {
+    TestGraph w = {.comm = comm, .dataset = {.nodes = kind.nodes, .name = "world"}};
     if (kind.hyperedges > 0)
-        add_pins(&w->dataset, &kind, seed);
+        add_pins(&w.dataset, &kind, seed);
     else
-        add_edges(&w->dataset, &kind, seed);
-    add_rows(&w->dataset, &kind, seed);
-    share(w, &kind, seed);
-    make_patterns(w, COVER_SOURCES);
+        add_edges(&w.dataset, &kind, seed);
+    add_rows(&w.dataset, &kind, seed);
+    share(&w, &kind, seed);
+    make_patterns(&w, COVER_SOURCES);
+    return w;
 }
 
 void test_graph_clear(TestGraph *w) {

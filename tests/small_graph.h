@@ -38,7 +38,7 @@ typedef struct TestGraph {
 
 // Random graph by the counter RNG; a random cut in which parts may be uneven and some nodes
 // isolated. Collective.
-void test_graph_init(TestGraph *graph, TestGraphKind kind, uint64_t seed, const Comm *comm);
+TestGraph test_graph(TestGraphKind kind, uint64_t seed, const Comm *comm);
 void test_graph_clear(TestGraph *graph);
 // Makes the Patterns anew with another cover than COVER_SOURCES, while nobody borrows them.
 // Collective.

@@ -34,6 +34,18 @@ void test_later(void (*clear)(void *of), void *of) {
     added->of = of;
 }
 
+char *test_text(const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    size_t bytes = (size_t)vsnprintf(NULL, 0, format, values) + 1;
+    va_end(values);
+    char *text = test_memory(bytes);
+    va_start(values, format);
+    vsnprintf(text, bytes, format, values);
+    va_end(values);
+    return text;
+}
+
 void test_clear(void) {
     while (later != NULL) {
         struct Later *done = later;
@@ -146,8 +158,7 @@ const char *data_folder_or_skip(const char *what) {
 }
 
 const char *data_path_or_skip(const char *inside) {
-    static char path[2048];
-    path_join(path, sizeof path, data_folder_or_skip(inside), inside);
+    const char *path = test_text("%s/%s", data_folder_or_skip(inside), inside);
     if (!file_exists(path))
         skip_or_fail(inside, "is not in FRINGE_DATA");
     return path;
@@ -170,13 +181,7 @@ const char *test_folder(void) {
     return folder;
 }
 
-const char *test_path(const char *name) {
-    static char path[8][1024];
-    static int turn;
-    char *out = path[turn++ % 8];
-    path_join(out, sizeof path[0], test_folder(), name);
-    return out;
-}
+const char *test_path(const char *name) { return test_text("%s/%s", test_folder(), name); }
 
 char *test_read(const char *path, size_t *bytes) {
     size_t count;
@@ -213,14 +218,10 @@ int test_dead_process(void) {
 // --- comparing
 
 const char *test_word(const char *name) {
-    static char word[128];
     const char *argument = family_argument(name);
     int head = argument != NULL ? (int)(argument - name) : (int)strlen(name);
-    snprintf(word, sizeof word, "%.*s%s", head, name,
-             argument == NULL     ? ""
-             : argument[0] == 'F' ? "0.1"
-                                  : "2");
-    return word;
+    const char *of = argument == NULL ? "" : argument[0] == 'F' ? "0.1" : "2";
+    return test_text("%.*s%s", head, name, of);
 }
 
 double relative_error_double(const double *a, const double *b, int64_t count) {

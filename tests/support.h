@@ -44,14 +44,23 @@ void test_add(int place, const char *name, CMUnitTestFunction test, CMFixtureFun
 int test_main(int *argc, char ***argv);
 
 // The name of a member of a family as a config has it: with an argument if it takes one, a whole
-// number, or a fraction where the name says F. Valid until the next call.
+// number, or a fraction where the name says F.
 const char *test_word(const char *name);
 
 // The folder of real data (environment FRINGE_DATA). Without it the test is skipped with a sentence
 // that names `what`, or fails if FRINGE_REQUIRE_DATA=1.
 const char *data_folder_or_skip(const char *what);
-// The same for one file or folder inside it: "cora/cora.npz". A static buffer.
+// The same for one file or folder inside it: "cora/cora.npz".
 const char *data_path_or_skip(const char *inside);
+
+// SETTINGS("model.layers=2", "run.threads=1") is a list of strings and how many they are, as
+// config_load and what calls it take them: two arguments.
+#define SETTINGS(...)                                                                              \
+    (const char *const[]){__VA_ARGS__},                                                            \
+        (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+// Loads a config of such settings alone.
+#define CONFIGURE(config, ...) assert_ok(config_load((config), NULL, SETTINGS(__VA_ARGS__), &err))
 
 // Zeroed memory, 64-byte aligned, that belongs to the test: it goes when the test has ended, and
 // memory_in_use does not count it.
@@ -76,8 +85,9 @@ int test_turns(int few, int many);
 
 // A new empty folder, the same on all ranks; it is removed when the program ends. Collective.
 const char *test_folder(void);
-// "folder/name" in one of 8 static buffers, used in turn.
-const char *test_path(const char *name);
+const char *test_path(const char *name); // "folder/name"; in memory of the test, as test_text
+// What printf would print, in memory of the test.
+char *test_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // The whole file, with a 0 behind it; in memory of the test. `bytes`: NULL or how many.
 char *test_read(const char *path, size_t *bytes);
 void test_write(const char *path, const void *data, size_t bytes);

@@ -114,7 +114,7 @@ static inline float value_of(const Channel *channel, int64_t gid, int64_t column
 
 static inline void fixture_init(AssignerFixture *fixture, const Scene *scene, int first_width) {
     *fixture = (AssignerFixture){.bf16 = scene->bf16};
-    test_graph_init(&fixture->graph, scene->graph, 42, &test_comm);
+    fixture->graph = test_graph(scene->graph, 42, &test_comm);
     test_graph_cover(&fixture->graph, scene->cover);
     assert_ok(block_init(&fixture->block, scene->normalisation, fixture->graph.forward,
                          &fixture->graph.shard, &err));

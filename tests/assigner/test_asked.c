@@ -51,8 +51,7 @@ static void withdraw(Asked *asked) {
 
 // A program that fringe takes for its solver.
 static void play_solver(const char *name, const char *script) {
-    char text[1400];
-    snprintf(text, sizeof text, "#!/bin/sh\n%s\n", script);
+    const char *text = test_text("#!/bin/sh\n%s\n", script);
     const char *path = test_path(name);
     test_write_text(path, text);
     assert_int_equal(chmod(path, 0755), 0);
@@ -128,17 +127,16 @@ TEST(a_process_that_goes_first_asks_too) {
 
 // Its solution is waited for, and taken where it is better: here the best of one width was known.
 TEST(a_better_solution_is_taken) {
-    char solver[512], late[1200];
-    snprintf(solver, sizeof solver, "%s/fringe-solver", getenv("FRINGE_BUILD"));
+    const char *solver = test_text("%s/fringe-solver", getenv("FRINGE_BUILD"));
     if (getenv("FRINGE_BUILD") == NULL || !file_exists(solver))
         skip();
     Asked asked;
     Recipe recipe = open_recipe();
     char warning[256] = "";
-    snprintf(late, sizeof late,
-             "sleep 0.5; f=$(mktemp); \"%s\" \"$@\" >$f; "
-             "printf '\\006' | dd of=$f bs=1 seek=%zu conv=notrunc 2>/dev/null; cat $f; rm $f",
-             solver, 24 + offsetof(Solution, trouble)); // behind the mark
+    const char *late =
+        test_text("sleep 0.5; f=$(mktemp); \"%s\" \"$@\" >$f; "
+                  "printf '\\006' | dd of=$f bs=1 seek=%zu conv=notrunc 2>/dev/null; cat $f; rm $f",
+                  solver, 24 + offsetof(Solution, trouble)); // behind the mark
     play_solver("late", late);
     recipe.groups = 5;
     pose(&asked, &recipe, "glpk");

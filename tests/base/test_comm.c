@@ -189,8 +189,7 @@ TEST(ranks_agree_on_the_lowest_error) {
         error_set(&err, EXIT_DATA, "cora.npz: bad");
     assert_false(comm_agree(&test_comm, &err));
     assert_int_equal(err.code, EXIT_DATA);
-    char expected[64];
-    snprintf(expected, sizeof expected, "rank %d: cora.npz: bad", last);
+    const char *expected = test_text("rank %d: cora.npz: bad", last);
     assert_string_equal(err.text, size() == 1 ? "cora.npz: bad" : expected);
 
     Error all = {0}; // everybody: the words of rank 0, without its number

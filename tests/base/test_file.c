@@ -31,9 +31,7 @@ static bool survives(Replace *replace, const char *path, const char *text, int n
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-        char number[16];
-        snprintf(number, sizeof number, "%d", n);
-        setenv("FRINGE_TEST_STOP_STEP", number, 1);
+        setenv("FRINGE_TEST_STOP_STEP", test_text("%d", n), 1);
         Error err = {0};
         _exit(replace(path, text, strlen(text), &err) ? 0 : 1);
     }
@@ -46,8 +44,7 @@ static bool survives(Replace *replace, const char *path, const char *text, int n
 
 // True if after a death at every step the file holds the old text or the new one, whole.
 static bool always_whole(Replace *replace) {
-    char path[1024];
-    snprintf(path, sizeof path, "%s", test_path("state"));
+    const char *path = test_path("state");
     for (int n = 1; n < 100; n++) {
         test_write_text(path, "the old text");
         bool lived = survives(replace, path, "the new and longer text", n);
@@ -94,8 +91,8 @@ TEST(a_write_that_stops_is_said_and_leaves_the_old_file) {
 
 // Whoever can guess the next names has put links there, to a file that must stay as it is.
 TEST(a_temporary_is_nobody_elses) {
-    char name[1200], plain[1300], victim[1024];
-    snprintf(victim, sizeof victim, "%s", test_path("victim"));
+    char name[1200], plain[1300];
+    const char *victim = test_path("victim");
     test_write_text(victim, "precious");
     assert_ok(file_temporary(name, sizeof name, test_path("guessed"), &err));
     int next = atoi(strrchr(name, '-') + 1) + 1;

@@ -149,8 +149,7 @@ TEST(a_duplicate_among_many_keys_is_found) {
     json_writer_init(&writer, false);
     json_begin_object(&writer, NULL);
     for (int i = 0; i < KEYS; i++) {
-        char key[32];
-        snprintf(key, sizeof key, "key %d", i == KEYS - 1 ? 17 : i);
+        const char *key = test_text("key %d", i == KEYS - 1 ? 17 : i);
         json_put_int(&writer, key, i);
     }
     json_end_object(&writer);

@@ -141,9 +141,7 @@ static void put_streams_back(void) {
 enum { LINES = 8000, LINE = 40 };
 
 static bool is_line(const char *at, int line) {
-    char expected[LINE + 1];
-    snprintf(expected, sizeof expected, "%-39d\n", line);
-    return memcmp(at, expected, LINE) == 0;
+    return memcmp(at, test_text("%-39d\n", line), LINE) == 0;
 }
 
 // in turn on stderr and stdout

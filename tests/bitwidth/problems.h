@@ -166,3 +166,10 @@ static inline Value value_by_definition(const Problem *p, const uint8_t *choice)
                            (normalizer[1][1] - normalizer[0][1]);
     return value;
 }
+
+static inline Solution solved(const Problem *p) {
+    Solution a;
+    solution_init(&a, p);
+    problem_solve(p, &a);
+    return a;
+}

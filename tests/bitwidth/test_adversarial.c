@@ -65,9 +65,7 @@ static void try_problem(uint64_t seed) {
     if (seed % 2 == 0)
         spoil(&p, seed);
     assert_ok(problem_check(&p, &err));
-    CLEARED(solution_clear) Solution a = {0};
-    solution_init(&a, &p);
-    problem_solve(&p, &a);
+    CLEARED(solution_clear) Solution a = solved(&p);
     Value again = problem_value(&p, a.choice);
     assert_memory_equal(&again, &a.value, sizeof again);
     assert_true(isfinite(again.objective) && isfinite(again.variance) && isfinite(again.seconds));

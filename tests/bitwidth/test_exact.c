@@ -69,9 +69,7 @@ TEST(is_what_brute_force_finds) {
         CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
         assert_ok(problem_check(&p, &err));
         Value best = brute_force(&p);
-        CLEARED(solution_clear) Solution a = {0};
-        solution_init(&a, &p);
-        problem_solve(&p, &a);
+        CLEARED(solution_clear) Solution a = solved(&p);
         assert_reported(&p, &a);
         // rounded costs of links with several thetas: 2^-40 of a link's time, a few groups
         assert_near(a.value.objective, best.objective, 1e-10);
@@ -97,9 +95,7 @@ TEST(covered_time_is_used) {
         p.hidden = shortest + (longest - shortest) * (1.4 * draw(&d) - 0.2);
         p.hidden = p.hidden > 0 ? p.hidden : 0;
         Value best = brute_force(&p);
-        CLEARED(solution_clear) Solution a = {0};
-        solution_init(&a, &p);
-        problem_solve(&p, &a);
+        CLEARED(solution_clear) Solution a = solved(&p);
         assert_reported(&p, &a);
         assert_true(a.bound <= best.objective + 1e-10);
         assert_true(problem_bound(&p) <= best.objective + 1e-10);
@@ -122,9 +118,7 @@ TEST(lies_between_the_bound_and_every_other_choice) {
         Recipe recipe = ring_recipe();
         recipe.betas = seed % 2 == 0 ? BETAS_PLAIN : BETAS_DECADES;
         CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
-        CLEARED(solution_clear) Solution a = {0};
-        solution_init(&a, &p);
-        problem_solve(&p, &a);
+        CLEARED(solution_clear) Solution a = solved(&p);
         assert_reported(&p, &a);
         double bound = problem_bound(&p);
         assert_true(bound <= a.bound + 1e-12);
@@ -217,9 +211,7 @@ TEST(is_what_the_plain_sweep_finds) {
                 front[c] = plain_front(&p, &p.link[p.round_begin[r] + c]);
             best += plain_round(front, 4, a, mu);
         }
-        CLEARED(solution_clear) Solution solution = {0};
-        solution_init(&solution, &p);
-        problem_solve(&p, &solution);
+        CLEARED(solution_clear) Solution solution = solved(&p);
         assert_near(solution.value.objective, best, 1e-11); // other orders of sums
     }
 }
@@ -232,15 +224,12 @@ TEST(covered_time_is_filled) {
         recipe.betas = (Betas)(seed % 3);
         recipe.lambda = seed % 4 == 0 ? 0 : 0.3;
         CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
-        CLEARED(solution_clear) Solution plain = {0}, covered = {0};
-        solution_init(&plain, &p);
-        solution_init(&covered, &p);
-        problem_solve(&p, &plain);
+        CLEARED(solution_clear) Solution plain = solved(&p);
         uint8_t *choice = TEST_ARRAY(uint8_t, p.groups);
         problem_uniform(&p, 2, choice);
         double longest = problem_value(&p, choice).seconds;
         p.hidden = plain.value.seconds + 0.5 * (longest - plain.value.seconds);
-        problem_solve(&p, &covered);
+        CLEARED(solution_clear) Solution covered = solved(&p);
         assert_reported(&p, &covered);
         assert_true(covered.value.variance < plain.value.variance);
         // a few of 360 groups do not fit any more
@@ -268,9 +257,7 @@ TEST(covered_time_is_filled_round_by_round) {
     problem_uniform(&p, 1, choice);
     double four = problem_value(&p, choice).seconds;
     p.hidden = two + 0.95 * (four - two);
-    CLEARED(solution_clear) Solution a = {0};
-    solution_init(&a, &p);
-    problem_solve(&p, &a);
+    CLEARED(solution_clear) Solution a = solved(&p);
     assert_reported(&p, &a);
     assert_true(a.value.seconds <= p.hidden);
     assert_true(a.value.seconds >= two + 6 / 7.0 * (four - two) - 1e-12); // 6 of 7 rounds

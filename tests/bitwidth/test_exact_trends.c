@@ -34,9 +34,7 @@ TEST(free_bits_are_taken) {
         CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
         uint8_t *choice = TEST_ARRAY(uint8_t, p.groups);
         Value smallest = problem_value(&p, choice);
-        CLEARED(solution_clear) Solution a = {0};
-        solution_init(&a, &p);
-        problem_solve(&p, &a);
+        CLEARED(solution_clear) Solution a = solved(&p);
         assert_true(a.value.seconds <= smallest.seconds);
         assert_true(a.value.objective == 0);
         assert_true(a.value.variance < 0.9 * smallest.variance); // links differ by half a decade
@@ -50,9 +48,7 @@ TEST(larger_beta_never_gets_fewer_bits) {
         recipe.betas = seed % 4 == 3 ? BETAS_CLOSE : (Betas)(seed % 4);
         recipe.lambda = seed % 5 == 0 ? 0 : 0.1 * (double)(seed % 10);
         CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
-        CLEARED(solution_clear) Solution a = {0};
-        solution_init(&a, &p);
-        problem_solve(&p, &a);
+        CLEARED(solution_clear) Solution a = solved(&p);
         for (int c = 0; c < p.links; c++)
             for (int64_t g = p.link[c].begin; g < p.link[c].end; g++)
                 for (int64_t h = g + 1; h < p.link[c].end; h++)
@@ -67,13 +63,7 @@ TEST(solutions_are_repeated) {
     recipe.by_sender = true;
     CLEARED(problem_clear)
     Problem p = problem_random(&recipe, 3), other = problem_random(&recipe, 4);
-    CLEARED(solution_clear) Solution a = {0}, b = {0}, c = {0};
-    solution_init(&a, &p);
-    solution_init(&b, &p);
-    solution_init(&c, &other);
-    problem_solve(&p, &a);
-    problem_solve(&other, &c);
-    problem_solve(&p, &b);
+    CLEARED(solution_clear) Solution a = solved(&p), c = solved(&other), b = solved(&p);
     assert_memory_equal(a.choice, b.choice, (size_t)p.groups);
     assert_memory_equal(&a.value, &b.value, sizeof a.value);
     assert_true(a.bound == b.bound);

@@ -6,21 +6,16 @@
 static char run_dir[512];
 
 static void settle(void) {
-    const char *settings[] = {"model.layers=2", "model.hidden=[8]", "run.threads=1",
-                              "train.eval_every=2"};
-    assert_ok(config_load(&config, NULL, settings, 4, &err));
+    CONFIGURE(&config, "model.layers=2", "model.hidden=[8]", "run.threads=1", "train.eval_every=2");
 }
 
 static int make_run(void **state) {
     static int number;
     (void)state;
     EpochRecord record;
-    char name[32];
     settle();
-    test_graph_init(&graph, (TestGraphKind){.nodes = 60, .degree = 5, .features = 7, .classes = 3},
-                    9, &test_comm);
-    snprintf(name, sizeof name, "run-%d", ++number);
-    snprintf(run_dir, sizeof run_dir, "%s", test_path(name));
+    use_graph((TestGraphKind){.nodes = 60, .degree = 5, .features = 7, .classes = 3}, 9);
+    snprintf(run_dir, sizeof run_dir, "%s", test_path(test_text("run-%d", ++number)));
     CLEARED(trainer_drop) Trainer *t = new_trainer();
     for (int epoch = 1; epoch <= 4; epoch++) {
         assert_ok(trainer_epoch(t, &record, &err));
@@ -30,18 +25,10 @@ static int make_run(void **state) {
     return 0;
 }
 
-static int drop_run(void **state) {
-    (void)state;
-    test_graph_clear(&graph);
-    return 0;
-}
-
-#define RUN_TEST(name) TEST_WITH(name, make_run, drop_run)
+#define RUN_TEST(name) TEST_WITH(name, make_run, NULL)
 
 static inline const char *in_run(const char *name) {
-    static char path[1024];
-    snprintf(path, sizeof path, "%s/checkpoints%s%s", run_dir, name[0] != 0 ? "/" : "", name);
-    return path;
+    return test_text("%s/checkpoints%s%s", run_dir, name[0] != 0 ? "/" : "", name);
 }
 
 // Epochs done after a resume; -1: none was found, -2: refused with *err.

@@ -66,14 +66,11 @@ RUN_TEST(a_run_without_any_starts) {
 
 // As many as run.keep_checkpoints may ask for are looked at, in their order.
 RUN_TEST(many_checkpoints_are_all_seen) {
-    char name[32];
     Warnings warnings = {0};
     damage("epoch-2/model.safetensors");
     damage("epoch-4/model.safetensors");
-    for (int epoch = 10; epoch < 1510 && test_comm.rank == 0; epoch++) {
-        snprintf(name, sizeof name, "epoch-%d", epoch);
-        assert_ok(file_make_folder(in_run(name), &err));
-    }
+    for (int epoch = 10; epoch < 1510 && test_comm.rank == 0; epoch++)
+        assert_ok(file_make_folder(in_run(test_text("epoch-%d", epoch)), &err));
     assert_refused(resumed(&warnings, &err) != -2, EXIT_DATA, "all 1502 checkpoints are damaged",
                    "epoch-1509/checkpoint.json");
 }
@@ -86,9 +83,8 @@ RUN_TEST(what_dead_writers_left_is_swept) {
     snprintf(path[FOREIGN], sizeof path[0], "%s", in_run(".writing.fringe-tmp-elsewhere.7-1-0"));
     for (int i = 0; i < LEFT && test_comm.rank == 0; i++)
         assert_ok(file_make_folder(path[i], &err));
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     assert_ok(save_training(t, run_dir, 2, &err));
-    trainer_free(t);
     if (test_comm.rank == 0) {
         assert_false(file_exists(path[DEAD]));
         assert_true(file_exists(path[LIVING]) && file_exists(path[FOREIGN]));
@@ -96,14 +92,11 @@ RUN_TEST(what_dead_writers_left_is_swept) {
 }
 
 RUN_TEST(only_the_newest_stay) {
-    bool found;
-    Warnings warnings = {0};
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     EpochRecord record;
-    assert_ok(resume_training(t, run_dir, &found, &warnings, &err));
+    assert_ok(resume(t, run_dir, &err));
     assert_ok(trainer_epoch(t, &record, &err));
     assert_ok(save_training(t, run_dir, 2, &err));
-    trainer_free(t);
     comm_barrier(&test_comm);
     assert_false(file_exists(in_run("epoch-2")));
     assert_true(file_exists(in_run("epoch-4")));
@@ -118,14 +111,11 @@ static ino_t inode_of(const char *path) {
 
 // What lies there already is not written again.
 RUN_TEST(the_same_checkpoint_stays) {
-    bool found;
-    Warnings warnings = {0};
     ino_t before = inode_of(in_run("epoch-4/model.safetensors"));
     comm_barrier(&test_comm);
-    Trainer *t = new_trainer();
-    assert_ok(resume_training(t, run_dir, &found, &warnings, &err));
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    assert_ok(resume(t, run_dir, &err));
     assert_ok(save_training(t, run_dir, 2, &err));
-    trainer_free(t);
     assert_int_equal(inode_of(in_run("epoch-4/model.safetensors")), before);
 }
 

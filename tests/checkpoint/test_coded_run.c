@@ -2,25 +2,13 @@
 // If this failed, a training whose weight gradients are coded would not be that of fp32 where the
 // code is lossless, or could not be resumed where both ends remember what they sent.
 #include "../compressors.h"
-#include "../trainer/runs.h"
-#include "training.h"
+#include "resumes.h"
 
 static const char *setting_of(const char *compressor) {
-    static char setting[64];
-    snprintf(setting, sizeof setting, "gradients.codec=%s", compressor);
-    return setting;
+    return test_text("gradients.codec=%s", compressor);
 }
 
-static Run run_with(const char *compressor) {
-    const char *setting = setting_of(compressor);
-    return whole_run(&setting, 1);
-}
-
-static Trainer *trainer_with(const char *compressor) {
-    const char *setting = setting_of(compressor);
-    settle(&setting, 1);
-    return new_trainer();
-}
+static Run run_with(const char *compressor) { return whole_run(SETTINGS(setting_of(compressor))); }
 
 WORLD_TEST(lossless_sums_give_the_training_of_fp32) {
     Run exact = run_with("none"), coded = run_with("sparse"), rounded = run_with("few-bits");
@@ -30,21 +18,8 @@ WORLD_TEST(lossless_sums_give_the_training_of_fp32) {
 }
 
 static void assert_resumed(const char *compressor, int stop) {
-    Warnings warnings = {0};
-    Run want = run_with(compressor), got = want;
-    char name[64];
-    bool found = false;
-    snprintf(name, sizeof name, "%s-%d", compressor, stop);
-    const char *dir = test_path(name);
-    stop_after(stop, dir);
-    Trainer *t = new_trainer();
-    assert_non_null(state_find(trainer_sections(t), "gradients"));
-    assert_ok(resume_training(t, dir, &found, &warnings, &err));
-    assert_true(found);
-    train(&got, t);
-    trainer_free(t);
-    assert_true(same_weights(&got, &want));
-    assert_memory_equal(got.loss + stop, want.loss + stop, (size_t)(12 - stop) * sizeof(double));
+    Run want = run_with(compressor);
+    assert_goes_on_as(&want, test_text("%s-%d", compressor, stop), stop, "gradients");
 }
 
 WORLD_TEST(resumed_equals_never_stopped) {
@@ -56,7 +31,7 @@ WORLD_TEST(resumed_equals_never_stopped) {
 WORLD_TEST(others_keep_no_gradients) {
     static const char *const names[] = {"none", "sparse"};
     for (int i = 0; i < 2; i++) {
-        CLEARED(trainer_drop) Trainer *t = trainer_with(names[i]);
+        CLEARED(trainer_drop) Trainer *t = TRAINER(setting_of(names[i]));
         assert_null(state_find(trainer_sections(t), "gradients"));
     }
 }
@@ -65,7 +40,7 @@ WORLD_TEST(others_keep_no_gradients) {
 WORLD_TEST(the_record_says_what_was_sent) {
     EpochRecord record;
     int64_t bytes[3];
-    CLEARED(trainer_drop) Trainer *t = trainer_with("refreshed");
+    CLEARED(trainer_drop) Trainer *t = TRAINER(setting_of("refreshed"));
     for (int e = 0; e < 3; e++) {
         assert_ok(trainer_epoch(t, &record, &err));
         bytes[e] = record.reduce_bytes;

@@ -18,9 +18,9 @@ static bool write_checkpoint(Trainer *t, const char *dir, Error *err) {
 
 // What must not be done: the same files, overwritten where they are.
 static bool write_in_place(Trainer *t, const char *dir, Error *err) {
-    char folder[600], elsewhere[600], from[800], to[800];
-    snprintf(folder, sizeof folder, "%s/checkpoints/epoch-1", dir);
-    snprintf(elsewhere, sizeof elsewhere, "%s-elsewhere", dir);
+    char from[800], to[800];
+    const char *folder = test_text("%s/checkpoints/epoch-1", dir);
+    const char *elsewhere = test_text("%s-elsewhere", dir);
     static const char *const names[] = {"model.safetensors", "best.safetensors",
                                         "optimizer.safetensors", "checkpoint.json"};
     // the right bytes come from a good checkpoint written elsewhere, before the clock of steps
@@ -58,8 +58,7 @@ static bool child_dies(Save *save, int n) {
     if (child == 0) {
         Error err = {0};
         Trainer *t = new_trainer();
-        char elsewhere[600];
-        snprintf(elsewhere, sizeof elsewhere, "%s-elsewhere", run_dir);
+        const char *elsewhere = test_text("%s-elsewhere", run_dir);
         train_until(t, FIRST);
         bool ok = save_training(t, elsewhere, 9, &err) && save(t, run_dir, &err);
         train_until(t, SECOND);
@@ -93,8 +92,7 @@ static bool resumes(const float *want) {
 }
 
 static int failures_of(Save *save, int *steps) {
-    char elsewhere[600];
-    snprintf(elsewhere, sizeof elsewhere, "%s-elsewhere", run_dir);
+    const char *elsewhere = test_text("%s-elsewhere", run_dir);
     CLEARED(trainer_drop) Trainer *straight = new_trainer();
     train_until(straight, LAST);
     int failures = 0, n = 1;
@@ -108,11 +106,9 @@ static int failures_of(Save *save, int *steps) {
 }
 
 static void prepare(void) {
-    const char *settings[] = {"model.layers=2", "model.hidden=[8]", "train.epochs=6",
-                              "train.eval_every=2", "run.threads=1"};
-    assert_ok(config_load(&config, NULL, settings, 5, &err));
-    test_graph_init(&graph, (TestGraphKind){.nodes = 60, .degree = 5, .features = 7, .classes = 3},
-                    9, &test_comm);
+    CONFIGURE(&config, "model.layers=2", "model.hidden=[8]", "train.epochs=6", "train.eval_every=2",
+              "run.threads=1");
+    use_graph((TestGraphKind){.nodes = 60, .degree = 5, .features = 7, .classes = 3}, 9);
     snprintf(run_dir, sizeof run_dir, "%s/run", test_folder());
 }
 
@@ -122,12 +118,10 @@ TEST(every_step_survives) {
     assert_int_equal(failures_of(write_checkpoint, &steps), 0);
     print_message("killed after each of %d steps\n", steps);
     assert_true(steps > 15); // files, syncs, renames: the hook really counted
-    test_graph_clear(&graph);
 }
 
 TEST(overwriting_in_place_does_not) {
     int steps;
     prepare();
     assert_true(failures_of(write_in_place, &steps) > 0);
-    test_graph_clear(&graph);
 }

@@ -2,8 +2,7 @@
 // If this failed, a preset of gradients.method would be another training than its keys by hand, or
 // with other vectors or threads or on another backend, let ranks part, learn nothing, or not go on
 // after a resume as if it had never stopped.
-#include "../trainer/runs.h"
-#include "training.h"
+#include "resumes.h"
 
 #include "config/internal.h"
 
@@ -12,9 +11,7 @@ enum { STOP = 5, EPOCHS = 12 };
 static const Preset *method(int i) { return family_member(&gradient_method_family, i); }
 
 static const char *setting_of(const Preset *method) {
-    static char setting[256];
-    snprintf(setting, sizeof setting, "gradients.method=%s", test_word(method->name));
-    return setting;
+    return test_text("gradients.method=%s", test_word(method->name));
 }
 
 // What the method sets. Returns how many settings there are.
@@ -32,7 +29,7 @@ static int settings_of(const char *setting[PRESET_SETTINGS], const Preset *metho
 static const char *const period = "gradients.bits_period=2", *const bucket = "gradients.bucket=64";
 
 static void settle_method(const Preset *method) {
-    settle((const char *const[]){setting_of(method), period, bucket}, 3);
+    settle(SETTINGS(setting_of(method), period, bucket));
 }
 
 enum { METHODS_MOST = 64 };
@@ -85,27 +82,11 @@ WORLD_TEST(a_method_is_its_keys_however_it_runs) {
     }
 }
 
-static bool resume(Trainer *t, const char *dir, Error *err) {
-    Warnings warnings = {0};
-    bool found = false, ok = resume_training(t, dir, &found, &warnings, err);
-    assert_true(!ok || found);
-    return ok;
-}
-
 WORLD_TEST(resumed_equals_never_stopped) {
     for (int i = 0; i < gradient_method_family.count; i += UNDER_SANITIZERS(2, 1)) {
         const Run *want = run_method(i);
-        Run got = *want;
         settle_method(method(i));
-        const char *dir = test_path(method(i)->name);
-        stop_after(STOP, dir);
-        Trainer *t = new_trainer();
-        assert_ok(resume(t, dir, &err));
-        train(&got, t);
-        trainer_free(t);
-        if (!same_weights(&got, want))
-            fail_msg("%s: a resumed training has other weights", method(i)->name);
-        assert_memory_equal(got.loss + STOP, want->loss + STOP, (EPOCHS - STOP) * sizeof(double));
+        assert_goes_on_as(want, method(i)->name, STOP, NULL);
     }
 }
 
@@ -127,6 +108,6 @@ WORLD_TEST(another_method_is_another_training) {
     assert_ok(resume(t, dir, &err));
     trainer_free(t);
     assert_another(NULL, 0, dir, "gradients.codec was");
-    assert_another((const char *const[]){setting, "gradients.bucket=128"}, 2, dir,
+    assert_another(SETTINGS(setting, "gradients.bucket=128"), dir,
                    "gradients.bucket was 512, is 128");
 }

@@ -1,11 +1,10 @@
 // ranks: 2 3; also on fenced
 // If this failed, a training that remembers halo rows would not go on after a resume as if it had
 // never stopped, let ranks part, or not use what it remembers.
-#include "../trainer/runs.h"
 #include "exchange/channel.h"
-#include "training.h"
+#include "resumes.h"
 
-enum { STOP = 5, EPOCHS = 12 };
+enum { STOP = 5 };
 
 // Widths are drawn anew before epoch 7; the anchor is resumed between two refreshes, `auto` in a
 // trial.
@@ -24,9 +23,7 @@ static const char *const memories[] = {"none", "difference", "ef21", "anchor", "
 enum { MEMORIES = sizeof memories / sizeof *memories };
 
 static void settle_memory(const char *memory) {
-    static char setting[64];
-    const char *settings[COMMON + 1] = {setting};
-    snprintf(setting, sizeof setting, "quantization.memory=%s", memory);
+    const char *settings[COMMON + 1] = {test_text("quantization.memory=%s", memory)};
     memcpy(settings + 1, common, sizeof common);
     settle(settings, COMMON + 1);
 }
@@ -53,19 +50,8 @@ WORLD_TEST(every_memory_is_a_training_of_its_own) {
 
 WORLD_TEST(resumed_equals_never_stopped) {
     for (int i = 1; i < MEMORIES; i++) {
-        Run want = run_with(memories[i]), got = want;
-        Warnings warnings = {0};
-        bool found = false;
-        const char *dir = test_path(memories[i]);
-        stop_after(STOP, dir);
-        Trainer *t = new_trainer();
-        assert_ok(resume_training(t, dir, &found, &warnings, &err));
-        assert_true(found);
-        train(&got, t);
-        trainer_free(t);
-        if (!same_weights(&got, &want))
-            fail_msg("%s: a resumed training has other weights", memories[i]);
-        assert_memory_equal(got.loss + STOP, want.loss + STOP, (EPOCHS - STOP) * sizeof(double));
+        Run want = run_with(memories[i]);
+        assert_goes_on_as(&want, memories[i], STOP, NULL);
     }
 }
 
@@ -99,12 +85,9 @@ static ExchangeSet direct_ones(const char *const *more, int count) {
 // The learning rate is 0, so rows change by dropout alone.
 WORLD_TEST(differences_go_where_they_are_smaller) {
     const ExchangeId input = {0, FORWARD}, hidden = {1, FORWARD};
-    const char *const two[] = {"model.dropout=0", "quantization.initial_bits=2"},
-                      *const eight[] = {"model.dropout=0", "quantization.initial_bits=8"},
-                      *const dropout[] = {"model.dropout=0.5", "quantization.initial_bits=4"};
-    assert_int_equal(direct_ones(two, 2), 0);
-    assert_int_equal(direct_ones(eight, 2), 0);
-    ExchangeSet direct = direct_ones(dropout, 2);
+    assert_int_equal(direct_ones(SETTINGS("model.dropout=0", "quantization.initial_bits=2")), 0);
+    assert_int_equal(direct_ones(SETTINGS("model.dropout=0", "quantization.initial_bits=8")), 0);
+    ExchangeSet direct = direct_ones(SETTINGS("model.dropout=0.5", "quantization.initial_bits=4"));
     assert_true((direct & exchange_set_of(hidden)) != 0);
     assert_true((direct & exchange_set_of(input)) == 0); // in front of all dropout
 }

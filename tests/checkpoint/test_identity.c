@@ -28,9 +28,8 @@ static void set(const char *const *settings, int count) {
 }
 
 RUN_TEST(a_refusal_names_every_key_that_differs) {
-    const char *settings[] = {"train.lr=0.02", "model.dropout=0.25", "train.optimizer=sgd",
-                              "train.weight_decay=[0.5, 0]", "comm.sample=0.5"};
-    set(settings, 5);
+    set(SETTINGS("train.lr=0.02", "model.dropout=0.25", "train.optimizer=sgd",
+                 "train.weight_decay=[0.5, 0]", "comm.sample=0.5"));
     assert_refuses("model.dropout was 0.5, is 0.25; train.optimizer was \"adam\", is \"sgd\"; "
                    "train.lr was 0.01, is 0.02; train.weight_decay was [0], is [0.5, 0]; "
                    "comm.sample was 1, is 0.5; "
@@ -38,25 +37,20 @@ RUN_TEST(a_refusal_names_every_key_that_differs) {
 }
 
 RUN_TEST(many_differences_are_counted) {
-    const char *settings[] = {
-        "train.lr=0.02",        "train.eps=1e-7",          "train.clip_norm=1",
-        "train.momentum=0.5",   "train.warmup=9",          "train.patience=9",
-        "train.lr_step_size=9", "train.metric=macro-f1",   "quantization.group_size=9",
-        "quantization.delay=9", "quantization.before=conv"};
-    set(settings, 11);
+    set(SETTINGS("train.lr=0.02", "train.eps=1e-7", "train.clip_norm=1", "train.momentum=0.5",
+                 "train.warmup=9", "train.patience=9", "train.lr_step_size=9",
+                 "train.metric=macro-f1", "quantization.group_size=9", "quantization.delay=9",
+                 "quantization.before=conv"));
     assert_refuses("train.patience was 0, is 9; ");
     assert_refuses("; and 3 more; ");
 }
 
 // Where it runs, where its files lie, and how long it goes on.
 RUN_TEST(what_changes_no_number_may_change) {
-    const char *settings[] = {"mode=vanilla",          "lossless.input_features=auto",
-                              "lossless.order=auto",   "lossless.receptive_field=auto",
-                              "lossless.cover=min",    "comm.timeout=99",
-                              "data.path=elsewhere",   "run.log_every=3",
-                              "run.dir=elsewhere",     "train.epochs=300",
-                              "comm.schedule=blocking"};
-    set(settings, 11);
+    set(SETTINGS("mode=vanilla", "lossless.input_features=auto", "lossless.order=auto",
+                 "lossless.receptive_field=auto", "lossless.cover=min", "comm.timeout=99",
+                 "data.path=elsewhere", "run.log_every=3", "run.dir=elsewhere", "train.epochs=300",
+                 "comm.schedule=blocking"));
     assert_resumes();
 }
 
@@ -90,9 +84,7 @@ RUN_TEST(another_seed_is_named) {
 
 // The trainer is there already: it looks at its shard again when it resumes.
 static void assert_shard_refused(Trainer *t, const char *part) {
-    bool found;
-    Warnings warnings = {0};
-    assert_refused(resume_training(t, run_dir, &found, &warnings, &err), EXIT_CONFIG, part);
+    assert_refused(resume(t, run_dir, &err), EXIT_CONFIG, part);
 }
 
 RUN_TEST(other_data_and_another_cut_are_named) {

@@ -52,16 +52,11 @@ static void put_edited(const char *from, const char *to, bool sealed) {
 
 static int make_manifest(void **state) {
     make_run(state);
-    manifest =
-        assert_ok(file_read(in_run("epoch-4/checkpoint.json"), 1 << 20, &manifest_bytes, &err));
+    manifest = test_read(in_run("epoch-4/checkpoint.json"), &manifest_bytes);
     return 0;
 }
 
-static int drop_manifest(void **state) {
-    memory_free(manifest);
-    return drop_run(state);
-}
-#define MANIFEST_TEST(name) TEST_WITH(name, make_manifest, drop_manifest)
+#define MANIFEST_TEST(name) TEST_WITH(name, make_manifest, NULL)
 
 static void assert_gives_way(const char *what, const char *warning) {
     Error err = {0};
@@ -147,14 +142,12 @@ MANIFEST_TEST(every_flipped_bit_gives_way) {
     enum { FLIPS = 300 };
     uint64_t random = 88172645463325252u;
     for (int i = 0; i < FLIPS; i++) {
-        char what[64];
         random ^= random << 13, random ^= random >> 7, random ^= random << 17;
         size_t at = (size_t)(random % manifest_bytes);
         int bit = (int)(random >> 40 & 7);
         manifest[at] = (char)(manifest[at] ^ 1 << bit);
         put_manifest(manifest, manifest_bytes);
-        snprintf(what, sizeof what, "bit %d of byte %zu", bit, at);
-        assert_gives_way(what, "checkpoint.json");
+        assert_gives_way(test_text("bit %d of byte %zu", bit, at), "checkpoint.json");
         manifest[at] = (char)(manifest[at] ^ 1 << bit);
     }
 }
@@ -186,14 +179,14 @@ static void weights_are_found(const char *name) {
 
 // Sections come later; one that this program does not know is state that it would lose.
 MANIFEST_TEST(a_file_that_is_not_known_is_not_lost) {
-    char hash[33], files[256];
+    char hash[33];
     Warnings warnings = {0};
     if (test_comm.rank == 0)
         test_write_text(in_run("epoch-4/stale.safetensors"), "rows in flight");
     comm_barrier(&test_comm);
     assert_ok(hash_file(in_run("epoch-4/stale.safetensors"), hash, &err));
-    snprintf(files, sizeof files,
-             "\"files\": [{\"name\": \"stale.safetensors\", \"hash\": \"%s\"},", hash);
+    const char *files =
+        test_text("\"files\": [{\"name\": \"stale.safetensors\", \"hash\": \"%s\"},", hash);
     put_edited("\"files\": [", files, true);
     assert_refused(resumed(&warnings, &err) != -2, EXIT_CONFIG,
                    "holds stale.safetensors, which a newer version of fringe wrote");

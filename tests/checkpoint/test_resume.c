@@ -7,7 +7,6 @@
 
 static void resume_with(const char *const *settings, int count, int every) {
     EpochRecord record;
-    Warnings warnings = {0};
     Run want = whole_run(settings, count), got = want;
     for (int stop = 1; stop < 12; stop += every) {
         const char *dir = test_path("resume");
@@ -20,10 +19,8 @@ static void resume_with(const char *const *settings, int count, int every) {
         assert_ok(save_training(t, dir, 2, &err));
         TrainerCounters before = trainer_counters(t);
         trainer_free(t);
-        bool found = false;
         t = new_trainer();
-        assert_ok(resume_training(t, dir, &found, &warnings, &err));
-        assert_true(found);
+        assert_ok(resume(t, dir, &err));
         assert_int_equal(trainer_epochs_done(t), stop);
         TrainerCounters after = trainer_counters(t);
         assert_memory_equal(&after, &before, sizeof before);
@@ -38,29 +35,27 @@ static void resume_with(const char *const *settings, int count, int every) {
 
 WORLD_TEST(resumed_equals_never_stopped) {
     resume_with(NULL, 0, 3);
-    resume_with((const char *const[]){"mode=bns", "comm.sample=0.4"}, 2, 7);
-    resume_with((const char *const[]){"model.norm=batch", "model.activation=gelu",
-                                      "train.average=3", "train.eval_every=2",
-                                      "train.label_input=masked:0.5"},
-                5, 7);
+    resume_with(SETTINGS("mode=bns", "comm.sample=0.4"), 7);
+    resume_with(SETTINGS("model.norm=batch", "model.activation=gelu", "train.average=3",
+                         "train.eval_every=2", "train.label_input=masked:0.5"),
+                7);
     if (test_comm.size == 2)
-        resume_with((const char *const[]){"model.layer=gcn2", "model.layers=32", "model.hidden=[8]",
-                                          "model.post=[\"activation\",\"dropout\"]", "mode=adaqp",
-                                          "quantization.solver=exact", "quantization.period=4",
-                                          "quantization.link=[1e-9,1e-5]", "train.lr=0.001"},
-                    9, 7);   // 34 layers
+        resume_with(SETTINGS("model.layer=gcn2", "model.layers=32", "model.hidden=[8]",
+                             "model.post=[\"activation\",\"dropout\"]", "mode=adaqp",
+                             "quantization.solver=exact", "quantization.period=4",
+                             "quantization.link=[1e-9,1e-5]", "train.lr=0.001"),
+                    7);      // 34 layers
     if (test_comm.size == 2) // large first weights: their norms differ, so that importance draws
-        resume_with((const char *const[]){"train.sample=importance:20", "train.sample_period=4",
-                                          "model.gain=20", "train.optimizer=adamw",
-                                          "train.weight_decay=0.1", "train.lr_schedule=plateau",
-                                          "train.lr_patience=0", "train.eval_every=1"},
-                    8, 5);
+        resume_with(SETTINGS("train.sample=importance:20", "train.sample_period=4", "model.gain=20",
+                             "train.optimizer=adamw", "train.weight_decay=0.1",
+                             "train.lr_schedule=plateau", "train.lr_patience=0",
+                             "train.eval_every=1"),
+                    5);
 }
 
 // The same command may learn something else: widths follow links as they are measured.
 WORLD_TEST(the_last_run_in_a_folder_is_resumed) {
     EpochRecord record;
-    Warnings warnings = {0};
     Trainer *t[3];
     settle(NULL, 0);
     for (int i = 0; i < 3; i++) { // with one seed, from other weights
@@ -80,9 +75,8 @@ WORLD_TEST(the_last_run_in_a_folder_is_resumed) {
                 assert_ok(save_training(t[i], test_path("again"), 2, &err));
         }
     }
-    bool found = false;
-    assert_ok(resume_training(t[2], test_path("again"), &found, &warnings, &err));
-    assert_true(found && trainer_epochs_done(t[2]) == 2);
+    assert_ok(resume(t[2], test_path("again"), &err));
+    assert_int_equal(trainer_epochs_done(t[2]), 2);
     assert_memory_equal(trainer_parameters(t[2], false), trainer_parameters(t[1], false),
                         (size_t)t[1]->shape.parameter_count * sizeof(float));
     for (int i = 0; i < 3; i++)
@@ -108,11 +102,10 @@ WORLD_TEST(first_weights_are_those_of_rank_0) {
 
 WORLD_TEST(what_ranks_do_not_share_is_not_saved) {
     EpochRecord record;
-    char named[64];
     if (test_comm.size == 1)
         return;
-    snprintf(named, sizeof named, "of rank %d of %d are not those of rank 0", test_comm.size - 1,
-             test_comm.size);
+    const char *named =
+        test_text("of rank %d of %d are not those of rank 0", test_comm.size - 1, test_comm.size);
     settle(NULL, 0);
     for (int flat = 0; flat < 4; flat++) { // parameters, moments, best
         CLEARED(trainer_drop) Trainer *t = new_trainer();

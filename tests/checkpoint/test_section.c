@@ -67,7 +67,7 @@ static int make_memories(void **state) {
     return 0;
 }
 
-#define MEMORIES_TEST(name) TEST_WITH(name, make_memories, drop_run)
+#define MEMORIES_TEST(name) TEST_WITH(name, make_memories, NULL)
 
 static void same_memory(const Memory *got, const Memory *want) {
     assert_memory_equal(got->row, want->row, sizeof want->row);
@@ -134,9 +134,7 @@ MEMORIES_TEST(its_file_holds_the_rows_of_all_ranks) {
 }
 
 static void refused_to(Trainer *t, const char *dir, ExitCode code, const char *part) {
-    bool found;
-    Warnings warnings = {0};
-    assert_refused(resume_training(t, dir, &found, &warnings, &err), code, part);
+    assert_refused(resume(t, dir, &err), code, part);
     trainer_free(t);
 }
 

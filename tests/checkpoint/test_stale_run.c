@@ -2,29 +2,17 @@
 // If this failed, a training whose messages fly between epochs could not be resumed: what flew
 // would be lost, or it would go on under a schedule that makes another training of it; or a
 // checkpoint would take more memory than was foreseen.
-#include "../trainer/runs.h"
-#include "training.h"
+#include "resumes.h"
 
 static const char *const settings[] = {
     "comm.schedule=stale",     "quantization.codec=integer",       "quantization.assign=random",
     "quantization.period=4",   "lossless.input_features=exchange", "comm.smooth=gradients",
     "quantization.before=conv"};
-enum { BEFORE_POST = sizeof settings / sizeof *settings, SETTINGS = BEFORE_POST - 1 };
+enum { BEFORE_POST = sizeof settings / sizeof *settings, ALL = BEFORE_POST - 1 };
 
 static void assert_resumed(int count, int stop) {
-    Warnings warnings = {0};
-    Run want = whole_run(settings, count), got = want;
-    const char *dir = test_path("stale");
-    bool found = false;
-    stop_after(stop, dir);
-    Trainer *t = new_trainer();
-    assert_non_null(state_find(trainer_sections(t), "exchanges"));
-    assert_ok(resume_training(t, dir, &found, &warnings, &err));
-    assert_true(found);
-    train(&got, t);
-    trainer_free(t);
-    assert_memory_equal(got.parameters, want.parameters, (size_t)want.count * sizeof(float));
-    assert_memory_equal(got.loss + stop, want.loss + stop, (size_t)(12 - stop) * sizeof(double));
+    Run want = whole_run(settings, count);
+    assert_goes_on_as(&want, "stale", stop, "exchanges");
 }
 
 static int learn_keys(void **state) {
@@ -34,36 +22,33 @@ static int learn_keys(void **state) {
     return make_test_graph(state);
 }
 
-#define KEYS_TEST(name) TEST_WITH(name, learn_keys, drop_test_graph)
+#define KEYS_TEST(name) TEST_WITH(name, learn_keys, NULL)
 
 KEYS_TEST(resumed_equals_never_stopped) {
-    assert_resumed(SETTINGS, 4);
-    assert_resumed(SETTINGS, 7);
+    assert_resumed(ALL, 4);
+    assert_resumed(ALL, 7);
     assert_resumed(BEFORE_POST, 7);
 }
 
 KEYS_TEST(it_is_another_training) {
-    Run late = whole_run(settings, SETTINGS), exact = whole_run(settings + 1, SETTINGS - 1);
+    Run late = whole_run(settings, ALL), exact = whole_run(settings + 1, ALL - 1);
     size_t bytes = (size_t)late.count * sizeof(float);
     assert_int_equal(memcmp(late.parameters, exact.parameters, bytes) == 0, test_comm.size == 1);
 }
 
 static void assert_not_resumed(const char *dir, const char *part) {
-    Warnings warnings = {0};
-    bool found = false;
     CLEARED(trainer_drop) Trainer *t = new_trainer();
-    assert_refused(resume_training(t, dir, &found, &warnings, &err), EXIT_CONFIG, part);
+    assert_refused(resume(t, dir, &err), EXIT_CONFIG, part);
 }
 
 KEYS_TEST(another_schedule_is_refused) {
-    char dir[2][512];
+    const char *const dir[2] = {test_path("late"), test_path("exact")};
     for (int i = 0; i < 2; i++) {
-        snprintf(dir[i], sizeof dir[i], "%s", test_path(i == 0 ? "late" : "exact"));
-        settle(settings + i, SETTINGS - i);
+        settle(settings + i, ALL - i);
         stop_after(2, dir[i]);
     }
     assert_not_resumed(dir[0], ": comm.schedule was \"stale\", is \"overlap\"; to continue");
-    settle(settings, SETTINGS);
+    settle(settings, ALL);
     assert_not_resumed(dir[1], ": comm.schedule was \"overlap\", is \"stale\"; to continue");
 }
 
@@ -73,19 +58,19 @@ KEYS_TEST(other_keys_of_it_are_refused) {
         {"comm.first=zero", ": comm.first was \"exchange\", is \"zero\"; to continue"},
         {"comm.smooth=both", ": comm.smooth was \"gradients\", is \"both\"; to continue"},
         {"comm.smooth_decay=0.9", ": comm.smooth_decay was 0.95, is 0.9; to continue"}};
-    const char *all[SETTINGS + 1], *dir = test_path("keys");
+    const char *all[ALL + 1], *dir = test_path("keys");
     memcpy(all, settings, sizeof settings);
-    settle(settings, SETTINGS);
+    settle(settings, ALL);
     stop_after(2, dir);
     for (int i = 0; i < 3; i++) {
-        all[SETTINGS] = other[i][0];
-        settle(all, SETTINGS + 1);
+        all[ALL] = other[i][0];
+        settle(all, ALL + 1);
         assert_not_resumed(dir, other[i][1]);
     }
 }
 
 KEYS_TEST(others_keep_no_exchanges) {
-    settle(settings + 1, SETTINGS - 1);
+    settle(settings + 1, ALL - 1);
     CLEARED(trainer_drop) Trainer *t = new_trainer();
     assert_null(state_find(trainer_sections(t), "exchanges"));
 }
@@ -93,9 +78,7 @@ KEYS_TEST(others_keep_no_exchanges) {
 // Rank 0 writes the state of one rank after the other.
 KEYS_TEST(a_checkpoint_fits_into_the_plan) {
     EpochRecord record;
-    static const char *const many[] = {"mode=pipegcn-published", "model.layers=6",
-                                       "model.hidden=[300]"};
-    settle(many, 3);
+    settle(SETTINGS("mode=pipegcn-published", "model.layers=6", "model.hidden=[300]"));
     size_t before = memory_in_use();
     Trainer *t = new_trainer();
     assert_ok(trainer_epoch(t, &record, &err));

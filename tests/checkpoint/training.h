@@ -41,3 +41,11 @@ static inline bool resume_training(Trainer *t, const char *dir, bool *found, War
     Training training = training_of(t);
     return checkpoint_restore(&training, dir, found, warnings, err);
 }
+
+// The same where what lies in the folder is found.
+static inline bool resume(Trainer *t, const char *dir, Error *err) {
+    Warnings warnings = {0};
+    bool found = false, ok = resume_training(t, dir, &found, &warnings, err);
+    assert_true(!ok || found);
+    return ok;
+}

@@ -7,9 +7,8 @@
 
 TEST(file_stands_over_defaults_and_settings_over_the_file) {
     Config config;
-    const char *const settings[] = {"train.lr=0.25", "model.hidden=[8, 9]", "run.dir=here"};
     load(&config, "{\"train\": {\"lr\": 0.5, \"epochs\": 7}, \"model\": {\"hidden\": 64}}",
-         settings, 3);
+         SETTINGS("train.lr=0.25", "model.hidden=[8, 9]", "run.dir=here"));
     assert_true(config.train.lr == 0.25);
     assert_int_equal(config.train.epochs, 7);
     assert_int_equal(config.train.eval_every, 10);
@@ -21,8 +20,7 @@ TEST(file_stands_over_defaults_and_settings_over_the_file) {
 // .5, 0. and +5 are no JSON.
 TEST(settings_have_numbers_as_people_type_them) {
     Config config;
-    const char *const settings[] = {"train.lr=.25", "train.epochs=+5", "model.dropout=0."};
-    load(&config, "{}", settings, 3);
+    load(&config, "{}", SETTINGS("train.lr=.25", "train.epochs=+5", "model.dropout=0."));
     assert_true(config.train.lr == 0.25 && config.train.epochs == 5 && config.model.dropout == 0);
 }
 
@@ -175,11 +173,8 @@ TEST(every_preset_is_a_choice_and_sets_what_is_there) {
     for (int f = 0; f < PRESET_FAMILIES; f++)
         for (int i = 0; i < preset_families[f]->count; i++) {
             Config config;
-            char setting[100];
-            const char *word = test_word(family_word(preset_families[f], i)), *const settings[] = {
-                                                                                  setting};
-            snprintf(setting, sizeof setting, "%s=%s", preset_families[f]->key, word);
-            load(&config, "{}", settings, 1);
+            const char *word = test_word(family_word(preset_families[f], i));
+            load(&config, "{}", SETTINGS(test_text("%s=%s", preset_families[f]->key, word)));
             assert_string_equal(preset_word(&config, preset_families[f]), word);
         }
 }
@@ -204,9 +199,9 @@ TEST(all_mistakes_are_reported_at_once) {
         "--set: what: expected section.key=VALUE"};
     Config config;
     Error err = {0};
-    const char *const settings[] = {"train.clip_norm=x", "what"};
     test_write_text(test_path("some.json"), text);
-    assert_false(config_load(&config, test_path("some.json"), settings, 2, &err));
+    assert_false(
+        config_load(&config, test_path("some.json"), SETTINGS("train.clip_norm=x", "what"), &err));
     assert_int_equal(err.code, EXIT_CONFIG);
     int lines = 1;
     for (const char *at = err.text; *at != 0; at++)
@@ -255,9 +250,9 @@ TEST(what_is_no_config_is_refused) {
     refused("{\"train\": ", "some.json");
     assert_refused(config_load(&config, test_path("none.json"), NULL, 0, &err), EXIT_NO_INPUT,
                    "none.json");
-    char name[4200], text[4300];
+    char name[4200];
     memset(name, 'x', sizeof name);
-    snprintf(text, sizeof text, "{\"run\": {\"dir\": \"%.4100s\"}}", name);
+    const char *text = test_text("{\"run\": {\"dir\": \"%.4100s\"}}", name);
     refused(text, "run.dir: expected at most 4095 characters, found 4100");
 }
 
@@ -265,9 +260,9 @@ TEST(what_is_no_config_is_refused) {
 
 TEST(the_text_reads_back_as_the_same_config) {
     Config config, again;
-    const char *const settings[] = {"train.eps=1.25e-7", "model.post=[\"norm\"]",
-                                    "data.path=a b\"c.npz", "train.betas=[0.1, 0.2]"};
-    load(&config, "{}", settings, 4);
+    load(&config, "{}",
+         SETTINGS("train.eps=1.25e-7", "model.post=[\"norm\"]", "data.path=a b\"c.npz",
+                  "train.betas=[0.1, 0.2]"));
     CLEARED(memory_drop) char *text = config_to_json(&config);
     load(&again, text, NULL, 0);
     CLEARED(memory_drop) char *second = config_to_json(&again);
@@ -310,11 +305,9 @@ TEST(published_modes_save_nothing) {
         bool sancus = strcmp(name, "sancus") == 0, vanilla = strcmp(name, "vanilla") == 0;
         bool published =
             sancus || vanilla || strcmp(name, "bns") == 0 || strstr(name, "-published") != NULL;
-        char mode[CONFIG_WORD + 8];
-        const char *const settings[] = {mode};
         Config config;
-        snprintf(mode, sizeof mode, "mode=%s", name);
-        load(&config, "{}", settings, 1);
+        const char *mode = test_text("mode=%s", name);
+        load(&config, "{}", SETTINGS(mode));
         bool exchanges = published && strncmp(name, "pipegcn", 7) != 0; // which has use_pp
         assert_string_equal(config.lossless.input_features, exchanges ? "exchange" : "auto");
         assert_string_equal(config.lossless.order, published ? "aggregate-first" : "auto");

@@ -137,9 +137,9 @@ TEST(a_sentence_says_what_why_and_where) {
 }
 
 TEST(what_is_turned_off_needs_no_effect) {
-    static const char *const off[] = {"model.norm=none", "model.post=[]", "partition.balance=[]",
-                                      "partition.method=random", "run.device_messages=false"};
-    tell(off, 5, "");
+    tell(SETTINGS("model.norm=none", "model.post=[]", "partition.balance=[]",
+                  "partition.method=random", "run.device_messages=false"),
+         "");
 }
 
 // A sweep over optimizers, or a comparison of modes: one config that uses the key is enough.

@@ -8,8 +8,8 @@
 
 TEST(paths_are_looked_for_beside_the_config_then_in_the_data_folder) {
     Config config;
-    char data[1024], expected[2048];
-    path_join(data, sizeof data, test_folder(), "data");
+    char expected[2048];
+    const char *data = test_text("%s/data", test_folder());
     assert_ok(file_make_folder(data, &err));
     setenv("FRINGE_DATA", data, 1);
     path_join(expected, sizeof expected, data, "g.npz");

@@ -8,9 +8,8 @@ static bool shares_a_name(const Meaning *a, const Meaning *b) {
     snprintf(names, sizeof names, " %s ", b->names);
     for (const char *name;
          strcmp(a->place, b->place) == 0 && (name = strsep(&rest, " ")) != NULL;) {
-        char padded[128], all[1024];
-        snprintf(padded, sizeof padded, " %s ", name);
-        snprintf(all, sizeof all, " %s ", a->names);
+        const char *padded = test_text(" %s ", name);
+        const char *all = test_text(" %s ", a->names);
         if (name[0] != 0 && strstr(all, padded) != NULL)
             return true;
     }

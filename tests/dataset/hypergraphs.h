@@ -3,9 +3,11 @@
 
 #include "loading.h"
 
-static inline void load_text(Dataset *d, const char *name, const char *text) {
+static inline Dataset text_dataset(const char *name, const char *text) {
+    Dataset d = {0};
     test_write_text(test_path(name), text);
-    assert_ok(load(d, test_path(name), &err));
+    assert_ok(load(&d, test_path(name), &err));
+    return d;
 }
 
 static inline bool prepare(Dataset *d, const char *step, double limit, Error *said) {

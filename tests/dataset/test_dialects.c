@@ -209,9 +209,8 @@ TEST(files_under_other_names) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CLEARED(dataset_clear) Dataset d = {0};
         Error err;
-        char data[128];
         test_write_text(test_path(cases[i].name), cases[i].text);
-        snprintf(data, sizeof data, ", \"%s\": \"%s\"", cases[i].key, cases[i].name);
+        const char *data = test_text(", \"%s\": \"%s\"", cases[i].key, cases[i].name);
         bool loaded = load_section(&d, "e.txt", edges, strlen(edges), data, &err);
         if (loaded != (cases[i].words == NULL) ||
             (!loaded && strstr(err.text, cases[i].words) == NULL))
@@ -382,8 +381,7 @@ TEST(splits_are_drawn) {
     test_write_text(test_path("y.csv"), "0\n1\n0\n1\n0\n1\n0\n1\n0\n1\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CLEARED(dataset_clear) Dataset d = {0};
-        char data[256];
-        snprintf(data, sizeof data, ", \"labels\": \"y.csv\"%s", cases[i].splits);
+        const char *data = test_text(", \"labels\": \"y.csv\"%s", cases[i].splits);
         if (!loads(&d, "ring.txt", ring, data, cases[i].wanted != NULL, cases[i].words))
             continue;
         for (int n = 0; n < 10; n++)

@@ -6,11 +6,7 @@
 
 static const char *new_folder(void) {
     static int count;
-    static char folder[1024];
-    char name[32];
-    snprintf(name, sizeof name, "set%d", count++);
-    snprintf(folder, sizeof folder, "%s", test_path(name));
-    return folder;
+    return test_path(test_text("set%d", count++));
 }
 
 static const char *inside(const char *folder, const char *name) {

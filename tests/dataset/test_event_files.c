@@ -112,11 +112,11 @@ TEST(a_mistake_in_a_binary_stream_has_its_byte) {
 // As the sentence about such an event says.
 TEST(deletions_are_skipped_if_that_is_said) {
     const char *settings[2] = {NULL, "stream.strict=false"};
-    char path[600], one[33], two[33];
+    char one[33], two[33];
     CLEARED(dataset_clear) Dataset d = {0};
     Config config;
     write_text("skip.events", BEGIN "+h 1 2 3\n-v 4\n-v 2\n");
-    snprintf(path, sizeof path, "data.path=%s", test_path("skip.events"));
+    const char *path = test_text("data.path=%s", test_path("skip.events"));
     settings[0] = path;
     assert_ok(config_load(&config, NULL, settings, 1, &err));
     assert_ok(dataset_source_hash(&config, one, &err));

@@ -70,16 +70,12 @@ static const SetOf sets[] = {
 
 // A good edge file of the list has as many edges as it has, so the set says that number.
 static void write_count(const char *path, int64_t count) {
-    char command[2300];
-    snprintf(command, sizeof command, "echo %lld | gzip -c > '%s'", (long long)count, path);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(system(test_text("echo %lld | gzip -c > '%s'", (long long)count, path)), 0);
 }
 
 static int64_t lines_of(const char *path) {
-    char command[2200];
     long long lines = 0;
-    snprintf(command, sizeof command, "gzip -dc '%s' 2>/dev/null | grep -c .", path);
-    FILE *pipe = popen(command, "r");
+    FILE *pipe = popen(test_text("gzip -dc '%s' 2>/dev/null | grep -c .", path), "r");
     assert_non_null(pipe);
     if (fscanf(pipe, "%lld", &lines) != 1)
         lines = 0;
@@ -91,9 +87,9 @@ static int64_t lines_of(const char *path) {
 // to, so that a sentence can name it.
 static const char *folder_of(const SetOf *set, const char *data, const char *path) {
     static int made;
-    char name[64], from[4200], to[2200];
+    char from[4200], to[2200];
     static char folder[2048];
-    snprintf(name, sizeof name, "set%d", made++);
+    const char *name = test_text("set%d", made++);
     snprintf(folder, sizeof folder, "%s", test_path(name));
     snprintf(to, sizeof to, "%s/raw", folder);
     assert_ok(file_make_folder(to, &err));
@@ -118,8 +114,7 @@ static const SetOf *set_of(const char *reader) {
 
 // The sentence names the set's file; the list wants that of the file itself, which it is.
 static bool load_in_set(const SetOf *set, const char *path, const char *verdict, Error *err) {
-    char data[2048];
-    snprintf(data, sizeof data, "%.*s", (int)(strstr(path, "/formats/") - path), path);
+    const char *data = test_text("%.*s", (int)(strstr(path, "/formats/") - path), path);
     if (load(folder_of(set, data, path), set->format, verdict, 64, err))
         return true;
     if (strstr(err->text, path_name(set->name)) != NULL)
@@ -158,22 +153,22 @@ static bool read_as(const char *reader, const char *path, const char *verdict, b
 }
 
 TEST(every_file_of_the_list) {
-    char list[2048], line[1024];
+    char line[1024];
     const char *folder = data_folder_or_skip("the list of good and bad files");
-    snprintf(list, sizeof list, "%s/formats/expect.tsv", folder);
+    const char *list = test_text("%s/formats/expect.tsv", folder);
     FILE *file = fopen(list, "r");
     if (file == NULL)
         data_path_or_skip("formats/expect.tsv");
     int seen = 0, wrong = 0;
     while (fgets(line, sizeof line, file) != NULL) {
-        char *rest = line, path[2048];
+        char *rest = line;
         const char *name = strsep(&rest, "\t"), *reader = strsep(&rest, "\t");
         const char *verdict = strsep(&rest, "\t");
         if (strcmp(name, "bad/snap_neg.txt") == 0 || strcmp(name, "bad/mtx_rect.mtx") == 0)
             continue; // ids with a sign, and incidence matrices, are read, and said
         bool ours;
         Error err = {0};
-        snprintf(path, sizeof path, "%s/formats/%s", folder, name);
+        const char *path = test_text("%s/formats/%s", folder, name);
         bool ok = read_as(reader, path, verdict, &ours, &err);
         seen += ours;
         bool named = ok || strstr(err.text, path_name(path)) != NULL;

@@ -6,8 +6,8 @@
 // --- what readers leave
 
 TEST(pins_are_sorted_and_merged) {
-    CLEARED(dataset_clear) Dataset d = {0};
-    load_text(&d, "m.pins", "1 1 s\n0 1 t\n0 0 s\n1 0 b\n0 1 s\n1 1 s\n");
+    CLEARED(dataset_clear)
+    Dataset d = text_dataset("m.pins", "1 1 s\n0 1 t\n0 0 s\n1 0 b\n0 1 s\n1 1 s\n");
     assert_int_equal(d.nodes, 2);
     assert_int_equal(d.hyperedges, 2);
     assert_int_equal(d.edges, 4);
@@ -18,8 +18,8 @@ TEST(pins_are_sorted_and_merged) {
 }
 
 TEST(what_no_node_reads_is_dropped) {
-    CLEARED(dataset_clear) Dataset d = {0};
-    load_text(&d, "t.pins", "0 0 s\n1 0 s\n1 1 t\n2 2 s\n2 2 t\n2 3 s\n");
+    CLEARED(dataset_clear)
+    Dataset d = text_dataset("t.pins", "0 0 s\n1 0 s\n1 1 t\n2 2 s\n2 2 t\n2 3 s\n");
     assert_int_equal(d.hyperedges, 4); // ids stay
     assert_int_equal(d.edges, 2);
     ASSERT_INTS(d.target, 1, 2);
@@ -29,42 +29,37 @@ TEST(what_no_node_reads_is_dropped) {
 }
 
 TEST(nodes_that_are_sources_only_are_counted) {
-    CLEARED(dataset_clear) Dataset d = {0};
-    load_text(&d, "s.pins", "0 0 s\n1 0 t\n2 0 s\n2 1 b\n");
+    CLEARED(dataset_clear) Dataset d = text_dataset("s.pins", "0 0 s\n1 0 t\n2 0 s\n2 1 b\n");
     assert_non_null(strstr(d.warnings.text, "1 node a target of no hyperedge"));
 }
 
 TEST(arrays_that_say_nothing_are_dropped) {
-    CLEARED(dataset_clear) Dataset d = {0};
-    load_text(&d, "b.pins", "0 0 1 b\n1 0 1 s\n1 0 1 t\n");
-    assert_null(d.pin_role);
-    assert_null(d.hyperedge_weight);
-    assert_true(dataset_is_symmetric(&d));
-    load_text(&d, "w.hgr", "1 2 11\n0 1 2\n1\n1\n");
-    assert_true(d.hyperedge_weight[0] == 0);
-    assert_null(d.node_weight);
-    load_text(&d, "v.hgr", "1 2 11\n1 1 2\n0\n9\n");
-    assert_null(d.hyperedge_weight);
-    ASSERT_INTS(d.node_weight, 0, 9);
+    CLEARED(dataset_clear) Dataset roles = text_dataset("b.pins", "0 0 1 b\n1 0 1 s\n1 0 1 t\n");
+    assert_null(roles.pin_role);
+    assert_null(roles.hyperedge_weight);
+    assert_true(dataset_is_symmetric(&roles));
+    CLEARED(dataset_clear) Dataset edges = text_dataset("w.hgr", "1 2 11\n0 1 2\n1\n1\n");
+    assert_true(edges.hyperedge_weight[0] == 0);
+    assert_null(edges.node_weight);
+    CLEARED(dataset_clear) Dataset nodes = text_dataset("v.hgr", "1 2 11\n1 1 2\n0\n9\n");
+    assert_null(nodes.hyperedge_weight);
+    ASSERT_INTS(nodes.node_weight, 0, 9);
 }
 
 TEST(more_lines_are_a_warning) {
-    CLEARED(dataset_clear) Dataset d = {0};
-    load_text(&d, "more.hgr", "1 3\n1 2 3\n\n% c\n2 3\n1\n");
+    CLEARED(dataset_clear) Dataset d = text_dataset("more.hgr", "1 3\n1 2 3\n\n% c\n2 3\n1\n");
     assert_non_null(strstr(d.warnings.text, "more.hgr:5: more lines than the header announces; 2"));
 }
 
 TEST(nodes_in_no_hyperedge_are_named) {
-    CLEARED(dataset_clear) Dataset d = {0};
-    load_text(&d, "u.hgr", "1 5\n1 2 3\n");
+    CLEARED(dataset_clear) Dataset d = text_dataset("u.hgr", "1 5\n1 2 3\n");
     assert_non_null(strstr(d.warnings.text, "2 nodes in no hyperedge"));
     assert_non_null(strstr(d.warnings.text, "singletons:uncovered"));
     assert_null(strstr(d.warnings.text, "self-loop"));
 }
 
 TEST(every_defect_is_named) {
-    CLEARED(dataset_clear) Dataset d = {0};
-    load_text(&d, "c.pins", "0 0 2 s\n1 0 2 t\n1 1 3 b\n");
+    CLEARED(dataset_clear) Dataset d = text_dataset("c.pins", "0 0 2 s\n1 0 2 t\n1 1 3 b\n");
     d.node_weight = ALLOC(int32_t, 2, "test");
     const struct {
         void *place;
@@ -126,9 +121,10 @@ TEST(the_memory_is_foreseen) {
 // --- our directory, the hash
 
 TEST(a_directory_keeps_everything) {
-    CLEARED(dataset_clear) Dataset made = {0}, read = {0};
+    CLEARED(dataset_clear) Dataset read = {0};
     char one[33], two[33];
-    load_text(&made, "d.pins", "0 0 2 s\n1 0 2 t\n2 0 2 b\n2 1 0 b\n");
+    CLEARED(dataset_clear)
+    Dataset made = text_dataset("d.pins", "0 0 2 s\n1 0 2 t\n2 0 2 b\n2 1 0 b\n");
     made.node_weight = ALLOC(int32_t, 3, "weights");
     made.node_weight[1] = 7;
     assert_ok(dataset_write(&made, test_path("d"), &err));
@@ -170,16 +166,14 @@ TEST(a_directory_in_odd_order_opens) {
 }
 
 TEST(the_manifest_describes_a_hypergraph) {
-    CLEARED(dataset_clear) Dataset d = {0};
-    load_text(&d, "f.hgr", "4 7 1\n1 1 2 3\n1 3 4\n2 1 3\n1 6\n");
+    CLEARED(dataset_clear) Dataset d = text_dataset("f.hgr", "4 7 1\n1 1 2 3\n1 3 4\n2 1 3\n1 6\n");
     assert_ok(dataset_write(&d, test_path("f"), &err));
     static const struct {
         const char *key;
         int64_t value;
     } wanted[] = {{"pins", 8},         {"size_min", 1},  {"size_median", 2}, {"size_max", 3},
                   {"without_pins", 0}, {"uncovered", 2}, {"degree_max", 3},  {"degree_min", 0}};
-    char path[1200];
-    snprintf(path, sizeof path, "%s/dataset.json", test_path("f"));
+    const char *path = test_text("%s/dataset.json", test_path("f"));
     CLEARED(json_drop) Json *manifest = assert_ok(json_read(path, &err));
     const Json *figures = json_get(manifest, "statistics");
     int64_t value = 0;
@@ -194,9 +188,8 @@ TEST(the_manifest_describes_a_hypergraph) {
 }
 
 TEST(every_array_is_hashed) {
-    CLEARED(dataset_clear) Dataset d = {0};
     char first[33], now[33];
-    load_text(&d, "h.pins", "0 0 2 s\n1 0 2 t\n1 1 3 b\n");
+    CLEARED(dataset_clear) Dataset d = text_dataset("h.pins", "0 0 2 s\n1 0 2 t\n1 1 3 b\n");
     d.node_weight = ALLOC(int32_t, 2, "test");
     dataset_hash(&d, first);
     unsigned char *const place[] = {d.pin_role, (unsigned char *)d.hyperedge_weight,

@@ -205,10 +205,8 @@ TEST(numbers_are_read_exactly) {
         "5e-324", "1.5",          "0.30000001192", "16777217",
         ".5",     "2.",           "1E+2"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        char line[64];
         CLEARED(dataset_clear) Dataset d = {0};
-        snprintf(line, sizeof line, "0 1 %s\n1 0 2\n", texts[i]);
-        test_write_text(test_path("w.txt"), line);
+        test_write_text(test_path("w.txt"), test_text("0 1 %s\n1 0 2\n", texts[i]));
         assert_ok(load(&d, test_path("w.txt"), &err));
         assert_true(d.weight[0] == (float)strtod(texts[i], NULL)); // the C library is the oracle
     }

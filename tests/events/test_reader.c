@@ -131,9 +131,8 @@ TEST(a_bad_line_is_named_and_skipped) {
     const Event first = {EVENT_NO_NODE, 1, 0, NULL, false, 1, ""};
     const Event last = {EVENT_NO_NODE, 2, 0, NULL, false, 1, ""};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[256], phrase[512];
-        snprintf(text, sizeof text, FIRST "-v 1\n%s\n-v 2\n", cases[i].line);
-        snprintf(phrase, sizeof phrase, "toy:3: %s", cases[i].phrase);
+        const char *text = test_text(FIRST "-v 1\n%s\n-v 2\n", cases[i].line);
+        const char *phrase = test_text("toy:3: %s", cases[i].phrase);
         CLEARED(reader_drop) EventReader *reader = read_text(text);
         assert_next(reader, &first);
         assert_wrong(reader, EXIT_DATA, phrase);
@@ -238,14 +237,14 @@ TEST(a_bad_record_is_named) {
     };
     static const char gone[] = HEAD("\6", "\0", "\0\0") ID("\11");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char bytes[256], phrase[256];
+        char bytes[256];
         size_t used = 0;
         memcpy(bytes, MAGIC, 12);
         memcpy(bytes + 12, gone, 16);
         memcpy(bytes + 28, cases[i].bytes, cases[i].count);
         used = 28 + cases[i].count;
         memcpy(bytes + used, gone, 16);
-        snprintf(phrase, sizeof phrase, "toy: byte 28: %s", cases[i].phrase);
+        const char *phrase = test_text("toy: byte 28: %s", cases[i].phrase);
         CLEARED(reader_drop) EventReader *reader = event_reader_memory(bytes, used + 16, "toy");
         assert_next(reader, &every_form[9]);
         assert_wrong(reader, EXIT_DATA, phrase);

@@ -196,9 +196,7 @@ static void compare(uint64_t seed, const char *codec, Way way) {
     int chances = emulated != NULL ? test_turns(2, 3) : 0;
     setenv("FRINGE_EMULATED_STREAMS", "random", 1);
     for (int chance = 0; chance < chances; chance++) {
-        char text[16];
-        snprintf(text, sizeof text, "%d", test_comm.rank + 4 * chance);
-        setenv("FRINGE_EMULATED_SEED", text, 1);
+        setenv("FRINGE_EMULATED_SEED", test_text("%d", test_comm.rank + 4 * chance), 1);
         compare_on(emulated, seed, codec, way);
     }
     if (emulated != NULL)

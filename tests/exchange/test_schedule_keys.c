@@ -91,10 +91,9 @@ static void halo(void *context, Rows received, int begin, int end, bool last, co
 
 static void smooth_init(Smooth *s, const char *setting) {
     Config config;
-    char name[32];
     const FamilyKeys of_schedules = schedule_keys();
     config_learn_keys(&of_schedules, 1);
-    snprintf(name, sizeof name, "smooth-%d.json", test_comm.rank);
+    const char *name = test_text("smooth-%d.json", test_comm.rank);
     test_write_text(test_path(name), "{}");
     assert_ok(config_load(&config, test_path(name), &setting, 1, &err));
     *s = (Smooth){.plan = ring_plan(11, &test_comm),

@@ -214,12 +214,11 @@ TEST(plan_is_what_is_taken) {
 }
 
 static void hand_over(GradSync *before, GradSync *after) {
-    char path[512];
     StateSection saved = gradsync_section(before), restored = gradsync_section(after);
     assert_true((saved.name == NULL) == (test_comm.size == 1));
     if (saved.name == NULL)
         return;
-    snprintf(path, sizeof path, "%s", test_path("gradients.safetensors"));
+    const char *path = test_path("gradients.safetensors");
     assert_ok(state_write(&saved, &test_comm, path, &err));
     comm_barrier(&test_comm);
     assert_ok(state_read(&restored, &test_comm, path, &err));
@@ -283,7 +282,6 @@ static void note_end(ExitCode code, const char *sentence) {
 TEST(a_nan_ends_the_job) {
     static Sum s;
     static const char *const names[] = {"convs.0.lin.weight", "convs.1.lin.weight", "convs.2.bias"};
-    char sentence[128];
     int64_t slice = 16 * BUCKET, count = slice * test_comm.size;
     int64_t begin = ring_reader(test_comm.rank, 0, test_comm.size) * slice + BUCKET;
     if (test_comm.size == 1)
@@ -299,8 +297,8 @@ TEST(a_nan_ends_the_job) {
     assert_int_equal(s.sync->chunks, 1);
     fill(s.gradient, element, 0, count, 0);
     s.gradient[begin + 17] = NAN;
-    snprintf(sentence, sizeof sentence, "the gradient of %s is not finite in epoch 9; lower",
-             names[begin / slice]);
+    const char *sentence =
+        test_text("the gradient of %s is not finite in epoch 9; lower", names[begin / slice]);
     check_ends_with(note_end);
     gradsync_begin(s.sync, 9);
     end.expected = true;

@@ -138,9 +138,8 @@ static float ones(int rank, int64_t i, uint32_t round) {
 
 // The mean of ones is one, also of the 33 in the last bucket.
 TEST(nothing_fills_up_a_mean) {
-    static const char *const settings[] = {"gradients.codec=mean", "gradients.bits=1"};
     GradForm form;
-    assert_ok(form_of(&form, settings, 2, &err));
+    assert_ok(form_of(&form, SETTINGS("gradients.codec=mean", "gradients.bits=1"), &err));
     CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
     float *gradient = TEST_ARRAY(float, COUNT);
     gradsync_begin(sync, 1);
@@ -200,24 +199,22 @@ static void assert_left(const char *const *settings, int count, Element of, cons
 // By hand. A difference follows by half of what is left; an anchor follows in sums 1 and 3 alone;
 // feedback adds what was lost: -1 and 1, then (of 0 and 4) -2 and 2, (of -1 and 5) 2 and 2.
 TEST(what_a_memory_leaves_is_measured) {
-    static const char *const difference[] = {"gradients.codec=mean", "gradients.bits=1",
-                                             "gradients.memory=difference", "gradients.alpha=0.5"};
-    static const char *const anchor[] = {"gradients.codec=mean", "gradients.bits=1",
-                                         "gradients.memory=anchor", "gradients.refresh=2"};
-    static const char *const feedback[] = {"gradients.codec=mean", "gradients.bits=1",
-                                           "gradients.memory=feedback"};
-    assert_left(difference, 4, steady, (const double[]){1, 0.5, 0.25, 0.125});
-    assert_left(anchor, 4, growing, (const double[]){1, 0.5, 0.75, 0.5});
-    assert_left(feedback, 3, uneven, (const double[]){0, sqrt(0.2), sqrt(0.8), sqrt(0.8)});
+    assert_left(SETTINGS("gradients.codec=mean", "gradients.bits=1", "gradients.memory=difference",
+                         "gradients.alpha=0.5"),
+                steady, (const double[]){1, 0.5, 0.25, 0.125});
+    assert_left(SETTINGS("gradients.codec=mean", "gradients.bits=1", "gradients.memory=anchor",
+                         "gradients.refresh=2"),
+                growing, (const double[]){1, 0.5, 0.75, 0.5});
+    assert_left(SETTINGS("gradients.codec=mean", "gradients.bits=1", "gradients.memory=feedback"),
+                uneven, (const double[]){0, sqrt(0.2), sqrt(0.8), sqrt(0.8)});
 }
 
 TEST(moments_are_those_of_the_gradients) {
-    static const char *const settings[] = {"gradients.codec=max", "gradients.bits=4",
-                                           "gradients.bits_rule=dq"};
     GradMoments moments[2];
     int ranks = test_comm.size > 1 ? test_comm.size : 0;
     double values = ranks * (ranks + 1) / 2, squares = values * (2 * ranks + 1) / 3;
-    measure(moments, 2, settings, 3, growing);
+    measure(moments, 2,
+            SETTINGS("gradients.codec=max", "gradients.bits=4", "gradients.bits_rule=dq"), growing);
     for (int k = 0; k < 2; k++) {
         assert_true(moments[k].sum == EVEN * values * (1 << k));
         assert_true(moments[k].square == EVEN * squares * (1 << 2 * k));
@@ -303,7 +300,7 @@ static int64_t sent_by(const GradForm *form) {
 static GradForm two_spans(const char *method, const char *bucket) {
     static const GradSpan span[] = {{"weight", 0, 100, 150}, {"bias", 15000, 1, COUNT - 15000}};
     GradForm form;
-    assert_ok(form_of(&form, (const char *const[]){method, bucket}, 2, &err));
+    assert_ok(form_of(&form, SETTINGS(method, bucket), &err));
     form.spans = span;
     form.span_count = 2;
     return form;
@@ -320,9 +317,8 @@ static void assert_foreseen(const char *setting, const char *bucket) {
 
 TEST(plans_foresee_what_is_sent) {
     for (int i = 0; i < gradient_method_family.count; i++) {
-        char setting[64];
-        snprintf(setting, sizeof setting, "gradients.method=%s",
-                 test_word(family_word(&gradient_method_family, i)));
+        const char *setting =
+            test_text("gradients.method=%s", test_word(family_word(&gradient_method_family, i)));
         assert_foreseen(setting, "gradients.bucket=512");
         assert_foreseen(setting, "gradients.bucket=128");
     }
@@ -369,8 +365,7 @@ static void assert_fewer(const int64_t *width, int layers, bool norms, const cha
                          double payload, double sent) {
     GradSpan span[16];
     GradForm form;
-    const char *const settings[] = {"gradients.codec=max", bits};
-    assert_ok(form_of(&form, settings, 2, &err));
+    assert_ok(form_of(&form, SETTINGS("gradients.codec=max", bits), &err));
     form.count = layers_of(span, width, layers, norms, &form.span_count);
     form.spans = span;
     GradForm exact = {.count = form.count};

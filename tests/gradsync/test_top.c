@@ -8,13 +8,10 @@ enum { COUNT = 20001, RANKS_MOST = 3, ROUNDS = 4 };
 static const double part = 0.1;
 
 static GradForm form_of(const char *codec, const char *memory) {
-    static char text[2][64];
     Config config;
     GradForm form = {.count = COUNT, .seed = 5};
-    snprintf(text[0], sizeof text[0], "gradients.codec=%s", codec);
-    snprintf(text[1], sizeof text[1], "gradients.memory=%s", memory);
-    const char *settings[] = {text[0], text[1], "gradients.top=0.1", "gradients.bits=8"};
-    assert_ok(config_load(&config, NULL, settings, 4, &err));
+    CONFIGURE(&config, test_text("gradients.codec=%s", codec),
+              test_text("gradients.memory=%s", memory), "gradients.top=0.1", "gradients.bits=8");
     assert_ok(gradsync_configure(&form, &config, &err));
     return form;
 }

@@ -48,10 +48,9 @@ static inline int rarely_trains(int64_t node) { return node % 11 == 3 ? SPLIT_TR
 static inline void for_each_pattern(void (*check)(const TestGraph *graph, const Pattern *pattern)) {
     for (int k = 0; k < KINDS; k++)
         for (uint64_t seed = 1; seed <= 3; seed++) {
-            CLEARED(test_graph_clear) TestGraph graph = {0};
             TestGraphKind kind = kinds[k];
             kind.split = seed == 3 ? rarely_trains : NULL;
-            test_graph_init(&graph, kind, seed, &test_comm);
+            CLEARED(test_graph_clear) TestGraph graph = test_graph(kind, seed, &test_comm);
             for (int v = 0; v < VARIANTS; v++) {
                 const Pattern *like = v % 3 == 1 ? graph.forward : NULL;
                 PatternKind of = kind_of(&graph.shard, &variants[v]);

@@ -37,11 +37,11 @@ static int32_t *rows_of(const Shard *shard) {
 }
 
 TEST(rows_pass_in_blocks) {
-    CLEARED(test_graph_clear) TestGraph graph = {0};
     Taken taken = {.stop = NODES_OF_TEST};
-    test_graph_init(
-        &graph, (TestGraphKind){.nodes = NODES_OF_TEST, .degree = 4, .features = 1, .classes = 2},
-        1, &test_comm);
+    CLEARED(test_graph_clear)
+    TestGraph graph = test_graph(
+        (TestGraphKind){.nodes = NODES_OF_TEST, .degree = 4, .features = 1, .classes = 2}, 1,
+        &test_comm);
     int32_t *own = rows_of(&graph.shard);
     CLEARED(memory_drop)
     void *filler = memory_alloc(memory_peak() - memory_in_use(), "test"); // in use is the peak

@@ -105,8 +105,7 @@ TEST(test_too_many_ranges_keep_the_longest) {
 
 TEST(test_plan_covers_what_is_taken) {
     for (int k = 0; k < KINDS; k++) {
-        CLEARED(test_graph_clear) TestGraph graph = {0};
-        test_graph_init(&graph, kinds[k], 1, &test_comm);
+        CLEARED(test_graph_clear) TestGraph graph = test_graph(kinds[k], 1, &test_comm);
         for (int v = 0; v < VARIANTS; v++) {
             const Pattern *like = v % 2 == 1 ? graph.forward : NULL;
             MemoryForecast forecast = {0};

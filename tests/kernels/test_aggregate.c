@@ -9,9 +9,8 @@ static void check_problem(int combination, int64_t columns, bool all_panels) {
     assert_near_oracle(expected, &p);
     for (int v = 0; v < VECTORS; v++)
         for (int w = 0; w < (all_panels ? PANELS : 1) && vectors_start(vectors[v]); w++) {
-            char what[96];
-            snprintf(what, sizeof what, "%s, %s, width %d, combination %d", vectors[v], panels[w],
-                     (int)columns, combination);
+            const char *what = test_text("%s, %s, width %d, combination %d", vectors[v], panels[w],
+                                         (int)columns, combination);
             run(out, &p, panels[w]);
             assert_same_bits(expected, out, what); // padding is zero in both
         }
@@ -88,8 +87,7 @@ TEST(memory_is_as_predicted_and_taken_once) {
         backend_cpu.aggregate_prepare(aggregate, p.x, on_device(p.right), NULL);
         backend_cpu.aggregate_rows(aggregate, out, (Range){0, MANY}, true, NULL, NULL);
         assert_int_equal(memory_allocs(), takes);
-        char says[32];
-        snprintf(says, sizeof says, w == 0 ? "whole rows" : "panels of %s", panels[w]);
+        const char *says = test_text(w == 0 ? "whole rows" : "panels of %s", panels[w]);
         if (strcmp(panels[w], "auto") != 0)
             assert_string_equal(backend_cpu.aggregate_describe(aggregate, WIDE, ROWS_FP32), says);
         assert_string_equal(backend_cpu.aggregate_describe(aggregate, 16, ROWS_FP32), "whole rows");

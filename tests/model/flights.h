@@ -22,7 +22,8 @@ typedef struct Ground { // what models of a test stand on
 enum { GROUND_SETTINGS = 12 };
 
 // With settings of the test's own; unused ones are NULL.
-static inline void ground_init_as(Ground *s, const char *const more[4]) {
+static inline Ground ground_as(const char *const more[4]) {
+    Ground s;
     const char *settings[GROUND_SETTINGS] = {"model.layers=3",
                                              "model.hidden=[24]",
                                              "model.dropout=0",
@@ -34,17 +35,18 @@ static inline void ground_init_as(Ground *s, const char *const more[4]) {
     for (int i = 0; i < 4 && more[i] != NULL; i++)
         settings[count++] = more[i];
     TestGraphKind kind = {.nodes = 300, .degree = 6, .features = WIDTH, .classes = CLASSES};
-    test_graph_init(&s->graph, kind, 21, &test_comm);
-    assert_ok(config_load(&s->config, NULL, settings, count, &err));
-    assert_ok(model_shape(&s->shape, &s->config, WIDTH, CLASSES, false, &err));
-    model_patterns_init(&s->patterns, &s->shape, &s->graph.shard, &test_comm);
+    s.graph = test_graph(kind, 21, &test_comm);
+    assert_ok(config_load(&s.config, NULL, settings, count, &err));
+    assert_ok(model_shape(&s.shape, &s.config, WIDTH, CLASSES, false, &err));
+    model_patterns_init(&s.patterns, &s.shape, &s.graph.shard, &test_comm);
     for (int i = 0; i < 2; i++) {
-        s->parameters[i] = TEST_ARRAY(float, s->shape.parameter_count);
-        model_initial(&s->shape, 5 + (uint64_t)i, s->parameters[i]);
+        s.parameters[i] = TEST_ARRAY(float, s.shape.parameter_count);
+        model_initial(&s.shape, 5 + (uint64_t)i, s.parameters[i]);
     }
+    return s;
 }
 
-static inline void ground_init(Ground *s) { ground_init_as(s, (const char *const[4]){NULL}); }
+static inline Ground ground_made(void) { return ground_as((const char *const[4]){NULL}); }
 
 static inline void ground_clear(Ground *s) {
     model_patterns_clear(&s->patterns);
@@ -95,25 +97,25 @@ static inline CodecOptions scheduled_options(const char *name, const char *const
     return options;
 }
 
-static inline void flight_open(Flight *f, const Ground *s, CodecOptions options,
-                               const char *schedule) {
-    *f = (Flight){.ground = s};
-    f->sync = gradsync_new(&test_comm, device(), &(GradForm){.count = s->shape.parameter_count});
-    f->parts = (ModelParts){.shard = &s->graph.shard,
-                            .patterns = &s->patterns,
-                            .comm = &test_comm,
-                            .backend = device(),
-                            .options = options,
-                            .schedule = assert_ok(schedule_find(schedule, &err)),
-                            .sync = f->sync};
-    f->model = assert_ok(model_new(&s->shape, &f->parts, &s->config, &err));
-    f->gradient = TEST_ARRAY(float, s->shape.parameter_count);
-    f->logits = TEST_ARRAY(float, logit_count(f));
+static inline Flight flight_as(const Ground *s, CodecOptions options, const char *schedule) {
+    Flight f = {.ground = s};
+    f.sync = gradsync_new(&test_comm, device(), &(GradForm){.count = s->shape.parameter_count});
+    f.parts = (ModelParts){.shard = &s->graph.shard,
+                           .patterns = &s->patterns,
+                           .comm = &test_comm,
+                           .backend = device(),
+                           .options = options,
+                           .schedule = assert_ok(schedule_find(schedule, &err)),
+                           .sync = f.sync};
+    f.model = assert_ok(model_new(&s->shape, &f.parts, &s->config, &err));
+    f.gradient = TEST_ARRAY(float, s->shape.parameter_count);
+    f.logits = TEST_ARRAY(float, logit_count(&f));
+    return f;
 }
 
-static inline void flight_init(Flight *f, const Ground *s, const char *codec, const char *schedule,
+static inline Flight flight_of(const Ground *s, const char *codec, const char *schedule,
                                const Residual *residual) {
-    flight_open(f, s, flight_options(codec, NULL, residual), schedule);
+    return flight_as(s, flight_options(codec, NULL, residual), schedule);
 }
 
 static inline void flight_clear(Flight *f) {

@@ -49,15 +49,13 @@ static bool weighs_rows; // model_set_row_weights may be called
 
 static Config case_config(const Case *c) {
     Config config;
-    char norm[64], loops[64], more[256];
     const FamilyKeys keys = layer_keys();
-    const char *settings[8] = {norm, loops};
+    const char *settings[8] = {test_text("model.gcn_norm=%s", c->gcn_norm),
+                               test_text("model.self_loops=%s", c->self_loops ? "true" : "false")};
     int count = 2;
-    snprintf(more, sizeof more, "%s", c->setting != NULL ? c->setting : "");
+    char *more = test_text("%s", c->setting != NULL ? c->setting : "");
     for (char *one = strtok(more, " "); one != NULL; one = strtok(NULL, " "))
         settings[count++] = one;
-    snprintf(norm, sizeof norm, "model.gcn_norm=%s", c->gcn_norm);
-    snprintf(loops, sizeof loops, "model.self_loops=%s", c->self_loops ? "true" : "false");
     config_learn_keys(&keys, 1);
     assert_ok(config_load(&config, NULL, settings, count, &err));
     snprintf(config.model.layer, CONFIG_WORD, "%s", c->layer);
@@ -70,9 +68,7 @@ static Config case_config(const Case *c) {
     config.model.dropout = c->dropout;
     config.model.input_dropout = c->input_dropout;
     config.model.post.count = 0;
-    char words[128];
-    snprintf(words, sizeof words, "%s", c->post);
-    for (char *word = strtok(words, ","); word != NULL; word = strtok(NULL, ","))
+    for (char *word = strtok(test_text("%s", c->post), ","); word != NULL; word = strtok(NULL, ","))
         snprintf(config.model.post.word[config.model.post.count++], CONFIG_WORD, "%s", word);
     return config;
 }
@@ -370,8 +366,7 @@ static void run_bf16(const Case *c, const TestGraph *w, const Config *config) {
 // The sanitizers see all schedules and bf16 in turn, with and without all savings.
 static inline void run_case(const Case *c, int hidden) {
     static int turn;
-    CLEARED(test_graph_clear) TestGraph w = {0};
-    test_graph_init(&w, c->graph, 42, &test_comm);
+    CLEARED(test_graph_clear) TestGraph w = test_graph(c->graph, 42, &test_comm);
     assert_int_equal(shard_is_symmetric(&w.shard), !c->graph.directed);
     Config config = case_config(c);
     config.model.hidden = (ConfigInts){1, {hidden}};
@@ -393,10 +388,9 @@ static inline void compare_differences(const Case *cases, int count) {
     if (test_comm.size > 1 || UNDER_SANITIZERS(true, false)) // nothing of the product is in it
         return;
     for (int i = 0; i < count; i++) {
-        CLEARED(test_graph_clear) TestGraph w = {0};
         TestGraphKind kind = cases[i].graph;
         kind.nodes = 24;
-        test_graph_init(&w, kind, 5, &test_comm);
+        CLEARED(test_graph_clear) TestGraph w = test_graph(kind, 5, &test_comm);
         Config config = case_config(&cases[i]);
         ModelShape shape = case_shape(&cases[i], &config, &w.dataset);
         float *p = TEST_ARRAY(float, shape.state_count);
@@ -435,8 +429,7 @@ static void compare_logits(const Case *c, int64_t node, const float *got, const 
 
 // Evaluation has no dropout and gives every own row its logits.
 static inline void compare_case_inference(const Case *c, bool saves) {
-    CLEARED(test_graph_clear) TestGraph w = {0};
-    test_graph_init(&w, c->graph, 42, &test_comm);
+    CLEARED(test_graph_clear) TestGraph w = test_graph(c->graph, 42, &test_comm);
     Config config = case_config(c);
     ModelShape shape = case_shape(c, &config, &w.dataset); // the oracle's
     if (saves)

@@ -64,11 +64,9 @@ static inline int64_t exchanges_of(const Flight *f) {
 
 // Evaluation changes no memory, and computes what fp32 without a residual does.
 static inline void assert_evaluation_is_exact(CodecOptions options) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight coded = {0}, exact = {0};
-    ground_init(&ground);
-    flight_open(&coded, &ground, options, "overlap");
-    flight_init(&exact, &ground, "fp32", "overlap", NULL);
+    CLEARED(ground_clear) Ground ground = ground_made();
+    CLEARED(flight_clear) Flight coded = flight_as(&ground, options, "overlap");
+    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "overlap", NULL);
     assert_ptr_equal(coded.model->layer[1].infer.channel, channel_of(&coded, 1));
     size_t bytes = (size_t)logit_count(&coded) * sizeof(float);
     float *want = test_memory(bytes), *got = test_memory(bytes);
@@ -84,9 +82,8 @@ static inline void assert_evaluation_is_exact(CodecOptions options) {
 }
 
 static inline void hand_over_state(const Flight *before, Flight *after) {
-    char path[512];
     StateSection saved = model_exchanges(before->model), restored = model_exchanges(after->model);
-    snprintf(path, sizeof path, "%s", test_path("exchanges.safetensors"));
+    const char *path = test_path("exchanges.safetensors");
     assert_string_equal(saved.name, "exchanges");
     assert_ok(state_write(&saved, &test_comm, path, &err));
     comm_barrier(&test_comm);
@@ -102,12 +99,10 @@ static inline void hand_over(const Flight *before, Flight *after) {
 
 // One that was stopped after so many epochs, and goes on in another model.
 static inline void assert_resumed(CodecOptions options, const char *schedule, int stop) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight whole = {0}, before = {0}, after = {0};
-    ground_init(&ground);
-    flight_open(&whole, &ground, options, schedule);
-    flight_open(&before, &ground, options, schedule);
-    flight_open(&after, &ground, options, schedule);
+    CLEARED(ground_clear) Ground ground = ground_made();
+    CLEARED(flight_clear) Flight whole = flight_as(&ground, options, schedule);
+    CLEARED(flight_clear) Flight before = flight_as(&ground, options, schedule);
+    CLEARED(flight_clear) Flight after = flight_as(&ground, options, schedule);
     for (int epoch = 0; epoch < stop; epoch++) {
         fly(&whole);
         fly(&before);

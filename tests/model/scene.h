@@ -16,7 +16,7 @@ typedef struct Scene {
 // Two layers of such a kind for a config that is loaded. What skips rows drops none out.
 static inline void scene_make(Scene *s, TestGraphKind graph, const char *layer,
                               const char *schedule) {
-    test_graph_init(&s->graph, graph, 17, &test_comm);
+    s->graph = test_graph(graph, 17, &test_comm);
     snprintf(s->config.model.layer, CONFIG_WORD, "%s", layer);
     s->config.model.layers = 2;
     s->config.model.hidden = (ConfigInts){1, {12}};

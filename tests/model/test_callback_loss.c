@@ -71,8 +71,7 @@ TEST(gradients_equal_the_oracle) {
     case_loss = &by_squares;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Case *c = &cases[i];
-        CLEARED(test_graph_clear) TestGraph w = {0};
-        test_graph_init(&w, c->graph, 42, &test_comm);
+        CLEARED(test_graph_clear) TestGraph w = test_graph(c->graph, 42, &test_comm);
         state = (Squares){.shard = &w.shard};
         Config config = case_config(c), saving = with_savings(config, ALL_SAVINGS, "min");
         ModelShape shape = case_shape(c, &config, &w.dataset);
@@ -87,13 +86,12 @@ TEST(gradients_equal_the_oracle) {
 
 // Nothing is measured of a split, and the callback is not asked.
 TEST(it_has_no_scores) {
-    TestGraph w;
-    Made made;
     Metrics metrics[4];
     case_loss = &by_squares;
-    test_graph_init(&w, cases[0].graph, 42, &test_comm);
+    CLEARED(test_graph_clear) TestGraph w = test_graph(cases[0].graph, 42, &test_comm);
     state = (Squares){.shard = &w.shard};
     Config config = case_config(&cases[0]);
+    CLEARED(unmake) Made made = {0};
     make(&made, &cases[0], &w, &config, "blocking");
     float *p = TEST_ARRAY(float, made.shape.parameter_count);
     some_parameters(&made.shape, p);
@@ -102,7 +100,5 @@ TEST(it_has_no_scores) {
     for (int split = 0; split < 4; split++)
         assert_int_equal(metrics[split].rows, 0);
     assert_int_equal(state.calls, 0);
-    unmake(&made);
-    test_graph_clear(&w);
     case_loss = NULL;
 }

@@ -19,16 +19,16 @@ typedef struct Variant {
 } Variant;
 
 static void variant_init(Variant *variant, const char *mode, const char *layer) {
-    char file[1024], setting[4][1200];
     Warnings warnings = {0};
-    snprintf(file, sizeof file, "%s/configs/cora-gcn.json", getenv("FRINGE_SOURCE"));
-    snprintf(setting[0], sizeof setting[0], "mode=%s", mode);
-    snprintf(setting[1], sizeof setting[1], "model.layer=%s", layer);
-    snprintf(setting[2], sizeof setting[2], "data.cache=%s", test_folder());
-    snprintf(setting[3], sizeof setting[3], "lossless.order=%s",
-             strcmp(mode, "vanilla") == 0 ? "aggregate-first" : "auto");
-    const char *settings[] = {setting[0], setting[1], setting[2], setting[3], "model.layers=3"};
-    assert_ok(config_load(&variant->config, file, settings, 5, &err));
+    const char *file = test_text("%s/configs/cora-gcn.json", getenv("FRINGE_SOURCE"));
+    assert_ok(
+        config_load(&variant->config, file,
+                    SETTINGS(test_text("mode=%s", mode), test_text("model.layer=%s", layer),
+                             test_text("data.cache=%s", test_folder()),
+                             test_text("lossless.order=%s",
+                                       strcmp(mode, "vanilla") == 0 ? "aggregate-first" : "auto"),
+                             "model.layers=3"),
+                    &err));
     assert_ok(partition_load(&variant->shard, &variant->config, &test_comm, &warnings, &err));
     const Shard *s = &variant->shard;
     assert_ok(model_shape(&variant->shape, &variant->config, s->features, s->classes, false, &err));

@@ -5,11 +5,9 @@
 #include "memories.h"
 
 TEST(fp32_differences_give_the_same_rows) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight coded = {0}, plain = {0};
-    ground_init(&ground);
-    flight_init(&coded, &ground, "fp32", "overlap", &difference);
-    flight_init(&plain, &ground, "fp32", "overlap", NULL);
+    CLEARED(ground_clear) Ground ground = ground_made();
+    CLEARED(flight_clear) Flight coded = flight_of(&ground, "fp32", "overlap", &difference);
+    CLEARED(flight_clear) Flight plain = flight_of(&ground, "fp32", "overlap", NULL);
     uint64_t before = hash_of_all(&coded);
     for (int epoch = 0; epoch < 6; epoch++) {
         fly(&coded);
@@ -23,12 +21,10 @@ TEST(fp32_differences_give_the_same_rows) {
 
 // The rows stay the same, so that their differences vanish and with them what rounding adds.
 TEST(few_bits_become_exact) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight coded = {0}, direct = {0}, exact = {0};
-    ground_init(&ground);
-    flight_init(&coded, &ground, "integer", "overlap", &difference);
-    flight_init(&direct, &ground, "integer", "overlap", NULL);
-    flight_init(&exact, &ground, "fp32", "overlap", NULL);
+    CLEARED(ground_clear) Ground ground = ground_made();
+    CLEARED(flight_clear) Flight coded = flight_of(&ground, "integer", "overlap", &difference);
+    CLEARED(flight_clear) Flight direct = flight_of(&ground, "integer", "overlap", NULL);
+    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "overlap", NULL);
     set_all_widths(&coded, 2);
     set_all_widths(&direct, 2);
     for (int epoch = 0; epoch < 60; epoch++) {
@@ -42,10 +38,8 @@ TEST(few_bits_become_exact) {
 }
 
 TEST(new_widths_leave_memories_alone) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight coded = {0};
-    ground_init(&ground);
-    flight_init(&coded, &ground, "integer", "blocking", &difference);
+    CLEARED(ground_clear) Ground ground = ground_made();
+    CLEARED(flight_clear) Flight coded = flight_of(&ground, "integer", "blocking", &difference);
     for (int bits = 2; bits <= 8; bits += 2) {
         fly(&coded);
         uint64_t before = hash_of_all(&coded);
@@ -67,22 +61,18 @@ TEST(memories_outlive_a_resume) {
 // What both ends have of a row is the same only if both are told the same of it.
 TEST(a_hook_left_out_is_seen) {
     Residual without = difference;
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight coded = {0};
     without.after_encode = NULL;
-    ground_init(&ground);
-    flight_init(&coded, &ground, "fp32", "overlap", &without);
+    CLEARED(ground_clear) Ground ground = ground_made();
+    CLEARED(flight_clear) Flight coded = flight_of(&ground, "fp32", "overlap", &without);
     fly(&coded);
     assert_int_equal(both_ends_agree(&coded, 1), test_comm.size == 1);
 }
 
 TEST(nothing_is_kept_where_nothing_is_remembered) {
     Error err = {0};
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight none = {0};
-    ground_init(&ground);
+    CLEARED(ground_clear) Ground ground = ground_made();
     assert_ptr_equal(family_find(&residual_family, "none", NULL, &err), &residual_none);
-    flight_init(&none, &ground, "fp32", "overlap", &residual_none);
+    CLEARED(flight_clear) Flight none = flight_of(&ground, "fp32", "overlap", &residual_none);
     fly(&none);
     assert_null(model_exchanges(none.model).name);
 }

@@ -133,14 +133,13 @@ static void assert_alike(const Case *c, const TestGraph *w, const Said *got, con
 }
 
 static void try_case(const Case *c) {
-    CLEARED(test_graph_clear) TestGraph here = {0}, whole = {0};
     Comm one;
     CLEARED(unmake) Made made = {0}, lone = {0};
     Said got = {0}, alone = {0};
     comm_self(&one);
     Config config = case_config(c);
-    test_graph_init(&here, c->graph, 42, &test_comm);
-    test_graph_init(&whole, c->graph, 42, &one);
+    CLEARED(test_graph_clear) TestGraph here = test_graph(c->graph, 42, &test_comm);
+    CLEARED(test_graph_clear) TestGraph whole = test_graph(c->graph, 42, &one);
     make(&made, c, &here, &config, "overlap");
     make(&lone, c, &whole, &config, "overlap");
     say(&got, &made, &here);

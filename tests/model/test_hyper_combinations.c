@@ -124,11 +124,10 @@ TEST(every_combination_equals_the_oracle) {
     int seen[FACTORS][8] = {{0}};
     for (int i = 0; i < COMBINATIONS; i++) {
         Combination all = combination_of(i);
-        TestGraph w;
         all.c.name = all.name;
-        test_graph_init(&w, all.c.graph, 100 + (uint64_t)i, &test_comm);
+        CLEARED(test_graph_clear)
+        TestGraph w = test_graph(all.c.graph, 100 + (uint64_t)i, &test_comm);
         try_combination(&all, &w);
-        test_graph_clear(&w);
         for (int f = 0; f < FACTORS; f++)
             seen[f][all.value[f]]++;
     }

@@ -30,10 +30,9 @@ TEST(oracle_equals_finite_differences) { compare_differences(cases, CASES); }
 TEST(two_stages_are_one_formula) {
     static const char *const names[] = {"hyper-sym", "hyper-row"};
     for (int i = 0; i < CASES; i++) {
-        CLEARED(test_graph_clear) TestGraph w = {0};
         Comm alone;
         comm_self(&alone);
-        test_graph_init(&w, cases[i].graph, 42, &alone);
+        CLEARED(test_graph_clear) TestGraph w = test_graph(cases[i].graph, 42, &alone);
         OracleGraph graph = oracle_graph(&w.dataset);
         for (int k = 0; k < 2; k++) {
             double *one = oracle_hyper_operator(&graph, names[k]);

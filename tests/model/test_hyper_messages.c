@@ -59,9 +59,8 @@ static void count_rows(const TestGraph *w, const char *cover, int64_t rows[2][2]
 }
 
 static void check_rows(TestGraphKind kind) {
-    CLEARED(test_graph_clear) TestGraph w = {0};
     int64_t replicas[2][2], fewest[2][2], sources[2][2], targets[2][2];
-    test_graph_init(&w, kind, 42, &test_comm);
+    CLEARED(test_graph_clear) TestGraph w = test_graph(kind, 42, &test_comm);
     Homes homes = homes_of(&w);
     int64_t read = count_replicas(&w, &homes, PIN_SOURCE);
     int64_t served = count_replicas(&w, &homes, PIN_TARGET);
@@ -127,7 +126,7 @@ static void noisy_init(Noisy *n, int stage, int bits) {
                        "aggregate-first",
                        NULL,
                        NULL}};
-    test_graph_init(&n->w, n->c.graph, 42, &test_comm);
+    n->w = test_graph(n->c.graph, 42, &test_comm);
     n->homes = homes_of(&n->w);
     n->config = with_savings(case_config(&n->c), COVER, "replicas");
     snprintf(n->config.quantization.codec, CONFIG_WORD, "integer");

@@ -59,7 +59,7 @@ static void measure(Made *made) { model_metrics(made->model, made->logits, made-
 
 static void make_with(Made *made, TestGraphKind kind, float (*logit)(int64_t, int64_t)) {
     Config config;
-    test_graph_init(&made->graph, kind, 3, &test_comm);
+    made->graph = test_graph(kind, 3, &test_comm);
     const Shard *shard = &made->graph.shard;
     assert_ok(config_load(&config, NULL, NULL, 0, &err));
     assert_ok(
@@ -282,14 +282,14 @@ TEST(areas_with_ties_are_those_of_all_pairs) {
 }
 
 TEST(one_class_cannot_be_ranked) {
-    CLEARED(test_graph_clear) TestGraph of = {0};
     int64_t left_out = -1;
-    test_graph_init(&of, kind_of_one_split(SPLIT_VAL, 1), 3, &test_comm);
+    CLEARED(test_graph_clear)
+    TestGraph of = test_graph(kind_of_one_split(SPLIT_VAL, 1), 3, &test_comm);
     assert_ok(score_is_defined(score_find("accuracy"), &of.shard, &test_comm, &left_out, &err));
     assert_refused(score_is_defined(score_find("roc_auc"), &of.shard, &test_comm, &left_out, &err),
                    EXIT_CONFIG, "use another metric, or splits with both");
     test_graph_clear(&of);
-    test_graph_init(&of, kind_of_one_split(SPLIT_VAL, 2), 3, &test_comm);
+    of = test_graph(kind_of_one_split(SPLIT_VAL, 2), 3, &test_comm);
     assert_ok(score_is_defined(score_find("roc_auc"), &of.shard, &test_comm, &left_out, &err));
     assert_int_equal(left_out, COLUMNS - 2);
 }

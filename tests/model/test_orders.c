@@ -60,12 +60,11 @@ TEST(configs_run_compiled_orders) {
     static const TestGraphKind kinds[2] = {SYMMETRIC, HYPER};
     const FamilyKeys keys[] = {layer_keys(), codec_keys()};
     TestGraph graphs[2];
-    char pattern[1024];
     glob_t found;
     config_learn_keys(keys, 2);
     for (int i = 0; i < 2; i++)
-        test_graph_init(&graphs[i], kinds[i], 42, &test_comm);
-    snprintf(pattern, sizeof pattern, "%s/configs/*.json", getenv("FRINGE_SOURCE"));
+        graphs[i] = test_graph(kinds[i], 42, &test_comm);
+    const char *pattern = test_text("%s/configs/*.json", getenv("FRINGE_SOURCE"));
     assert_int_equal(glob(pattern, 0, NULL, &found), 0);
     assert_true(found.gl_pathc > 40);
     for (size_t i = 0; i < found.gl_pathc; i++)

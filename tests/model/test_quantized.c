@@ -29,7 +29,7 @@ static void small_init(Small *s, TestGraphKind kind, const char *layer, const ch
                        double dropout, const char *order) {
     const char *word = post;
     *s = (Small){0};
-    test_graph_init(&s->graph, kind, 42, &test_comm);
+    s->graph = test_graph(kind, 42, &test_comm);
     assert_ok(config_load(&s->config, NULL, NULL, 0, &err));
     snprintf(s->config.model.layer, CONFIG_WORD, "%s", layer);
     snprintf(s->config.lossless.order, CONFIG_WORD, "%s", order);

@@ -73,8 +73,7 @@ TEST(gradients_equal_the_oracle) {
     static Weighed weighed;
     for (int i = 0; i < 2 * CASES; i++) {
         const Case *c = &cases[i / 2];
-        CLEARED(test_graph_clear) TestGraph w = {0};
-        test_graph_init(&w, c->graph, 42, &test_comm);
+        CLEARED(test_graph_clear) TestGraph w = test_graph(c->graph, 42, &test_comm);
         Config config = with_savings(case_config(c), i % 3 == 0 ? ALL_SAVINGS : 0, "min");
         ModelShape shape = case_shape(c, &config, &w.dataset);
         OracleGraph graph = oracle_graph(&w.dataset);
@@ -86,11 +85,10 @@ TEST(gradients_equal_the_oracle) {
 
 // Another sum divides; without row weights all is as it was; metrics never change.
 TEST(row_weights_come_and_go) {
-    CLEARED(test_graph_clear) TestGraph w = {0};
-    CLEARED(unmake) Made made = {0};
     Metrics before[4], after[4];
     float own[NODES_MOST];
-    test_graph_init(&w, cases[0].graph, 42, &test_comm);
+    CLEARED(test_graph_clear) TestGraph w = test_graph(cases[0].graph, 42, &test_comm);
+    CLEARED(unmake) Made made = {0};
     Config config = case_config(&cases[0]);
     weighs_rows = true;
     make(&made, &cases[0], &w, &config, "overlap");

@@ -85,8 +85,7 @@ static double *factors(const TestGraph *w, uint32_t epoch, int relation, int sou
 }
 
 static void run_sampled(const Sampled *s) {
-    CLEARED(test_graph_clear) TestGraph w = {0};
-    test_graph_init(&w, s->of.graph, 42, &test_comm);
+    CLEARED(test_graph_clear) TestGraph w = test_graph(s->of.graph, 42, &test_comm);
     Config config = config_of(s), plain = with_savings(config, 0, "");
     ModelShape shape = case_shape(&s->of, &plain, &w.dataset); // the oracle's
     OracleGraph graph = oracle_graph(&w.dataset);
@@ -113,9 +112,8 @@ TEST(stale_rows_are_those_that_were_drawn_for_their_epoch) {
                    "aggregate-first",
                    "all",
                    "exchange"};
+    CLEARED(test_graph_clear) TestGraph w = test_graph(one.of.graph, 42, &test_comm);
     CLEARED(unmake) Made made = {0};
-    CLEARED(test_graph_clear) TestGraph w = {0};
-    test_graph_init(&w, one.of.graph, 42, &test_comm);
     Config config = config_of(&one);
     make(&made, &one.of, &w, &config, "stale");
     float gradient[100];

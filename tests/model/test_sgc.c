@@ -42,8 +42,7 @@ TEST(what_means_nothing_changes_nothing) {
     for (int i = 0; i < 3; i++) {
         Config config;
         ModelShape shape;
-        const char *settings[] = {"model.layer=sgc", said[i]};
-        assert_ok(config_load(&config, NULL, settings, 2, &err));
+        CONFIGURE(&config, "model.layer=sgc", said[i]);
         assert_ok(model_shape(&shape, &config, 13, 5, false, &err));
         assert_int_equal(shape.parameter_count, 13 * 5 + 5);
     }

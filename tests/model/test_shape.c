@@ -23,8 +23,7 @@ static int64_t floats_of_a_row(const Recipe *recipe, const char *mode, const cha
     ModelShape shape;
     char setting[64];
     snprintf(setting, sizeof setting, "mode=%s", mode);
-    const char *settings[] = {setting, "model.layers=3", "model.hidden=[256]"};
-    assert_ok(config_load(&config, NULL, settings, 3, &err));
+    CONFIGURE(&config, setting, "model.layers=3", "model.hidden=[256]");
     snprintf(config.model.layer, CONFIG_WORD, "%s", layer);
     config.model.input_dropout = input_dropout;
     assert_ok(model_shape(&shape, &config, recipe->features, recipe->classes, false, &err));
@@ -86,8 +85,7 @@ TEST(what_cannot_be_is_refused) {
     }
     Config config;
     ModelShape shape;
-    const char *settings[] = {"train.label_input=masked:0.5"};
-    assert_ok(config_load(&config, NULL, settings, 1, &err));
+    CONFIGURE(&config, "train.label_input=masked:0.5");
     assert_refused(model_shape(&shape, &config, 13, 5, LABEL_NUMBERS, &err), EXIT_CONFIG,
                    "these are numbers; use train.label_input=none");
 }
@@ -95,9 +93,8 @@ TEST(what_cannot_be_is_refused) {
 TEST(one_node_has_no_variance) {
     Config config;
     ModelShape shape;
-    const char *settings[] = {"model.norm=batch", "model.layers=2"};
     Shard shard = {.sets = 1, .dataset_name = "alone"};
-    assert_ok(config_load(&config, NULL, settings, 2, &err));
+    CONFIGURE(&config, "model.norm=batch", "model.layers=2");
     assert_ok(model_shape(&shape, &config, 13, 5, LABEL_CLASS, &err));
     shard.set[NODES].total = 2;
     assert_ok(model_fits(&shape, &shard, &err));

@@ -48,11 +48,9 @@ static Traffic traffic_of(const Flight *f, int first, int end) {
 // ---- rules that leave nothing out
 
 static void assert_as_blocking(const char *codec, const char *rule) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight skip = {0}, exact = {0};
-    ground_init_as(&ground, of_sources);
-    flight_open(&skip, &ground, skipping(codec, rule), "skip");
-    flight_init(&exact, &ground, codec, "blocking", NULL);
+    CLEARED(ground_clear) Ground ground = ground_as(of_sources);
+    CLEARED(flight_clear) Flight skip = flight_as(&ground, skipping(codec, rule), "skip");
+    CLEARED(flight_clear) Flight exact = flight_of(&ground, codec, "blocking", NULL);
     for (int epoch = 0; epoch < 5; epoch++) {
         fly(&skip);
         fly(&exact);
@@ -73,11 +71,9 @@ TEST(what_sends_all_is_blocking) {
 
 // The rows of the features never move: theirs are left out, and are the same.
 TEST(nothing_moved_is_blocking) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight skip = {0}, exact = {0};
-    ground_init_as(&ground, of_sources);
-    flight_open(&skip, &ground, skipping("fp32", "var:0"), "skip");
-    flight_init(&exact, &ground, "fp32", "blocking", NULL);
+    CLEARED(ground_clear) Ground ground = ground_as(of_sources);
+    CLEARED(flight_clear) Flight skip = flight_as(&ground, skipping("fp32", "var:0"), "skip");
+    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "blocking", NULL);
     for (int epoch = 0; epoch < 5; epoch++) {
         fly(&skip);
         fly(&exact);
@@ -91,11 +87,9 @@ TEST(nothing_moved_is_blocking) {
 
 // Weights change once, after the first epoch.
 TEST(frozen_weights_send_headers_alone) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight skip = {0}, exact = {0};
-    ground_init_as(&ground, of_sources);
-    flight_open(&skip, &ground, skipping("fp32", "var:0.001"), "skip");
-    flight_init(&exact, &ground, "fp32", "blocking", NULL);
+    CLEARED(ground_clear) Ground ground = ground_as(of_sources);
+    CLEARED(flight_clear) Flight skip = flight_as(&ground, skipping("fp32", "var:0.001"), "skip");
+    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "blocking", NULL);
     for (int epoch = 1; epoch <= 5; epoch++) {
         Traffic before = traffic_of(&skip, 0, LAYERS), back = traffic_of(&skip, LAYERS, CHANNELS);
         fly(&skip);
@@ -117,10 +111,8 @@ TEST(frozen_weights_send_headers_alone) {
 
 // Frozen weights: the epochs of 1, 2, ... in which all messages of a channel travel.
 static void assert_epochs(const char *rule, int channel, const char *sends) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight f = {0};
-    ground_init_as(&ground, of_sources);
-    flight_open(&f, &ground, skipping("fp32", rule), "skip");
+    CLEARED(ground_clear) Ground ground = ground_as(of_sources);
+    CLEARED(flight_clear) Flight f = flight_as(&ground, skipping("fp32", rule), "skip");
     Channel *of = channel_of(&f, channel);
     for (const char *at = sends; *at != 0; at++) {
         int64_t skipped = channel_count(of).skipped;
@@ -145,10 +137,8 @@ TEST(rules_choose_epochs) {
 
 // After fifty broadcasts the code sends in odd epochs.
 TEST(the_code_sends_every_other_epoch) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight f = {0};
-    ground_init_as(&ground, of_sources);
-    flight_open(&f, &ground, skipping("fp32", "code"), "skip");
+    CLEARED(ground_clear) Ground ground = ground_as(of_sources);
+    CLEARED(flight_clear) Flight f = flight_as(&ground, skipping("fp32", "code"), "skip");
     Channel *of = channel_of(&f, 1);
     fly(&f);
     of->exchanges = f.epoch = 49;
@@ -190,11 +180,10 @@ static void assert_ends_agree(const Flight *f) {
 // Weights move a little in every epoch: what is read is old, but never older than the rule allows.
 TEST(rows_are_never_older_than_tau) {
     enum { TAU = 4 };
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight skip = {0}, exact = {0};
-    ground_init_as(&ground, of_sources);
-    flight_open(&skip, &ground, skipping("fp32", "hybrid:0.015,4"), "skip");
-    flight_init(&exact, &ground, "fp32", "blocking", NULL);
+    CLEARED(ground_clear) Ground ground = ground_as(of_sources);
+    CLEARED(flight_clear)
+    Flight skip = flight_as(&ground, skipping("fp32", "hybrid:0.015,4"), "skip");
+    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "blocking", NULL);
     bool differed = false;
     for (int epoch = 0; epoch < 12; epoch++) {
         fly(&skip);
@@ -213,10 +202,8 @@ TEST(rows_are_never_older_than_tau) {
 
 // A row that is not a number has moved, whatever EPS is.
 TEST(what_is_not_a_number_is_sent) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight f = {0};
-    ground_init_as(&ground, of_sources);
-    flight_open(&f, &ground, skipping("fp32", "var:1000"), "skip");
+    CLEARED(ground_clear) Ground ground = ground_as(of_sources);
+    CLEARED(flight_clear) Flight f = flight_as(&ground, skipping("fp32", "var:1000"), "skip");
     fly(&f);
     fly(&f);
     ground.parameters[1][0] = NAN; // of the first layer
@@ -236,12 +223,12 @@ static uint64_t hash_of_ages(const Flight *f) {
 }
 
 TEST(evaluation_changes_nothing) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight skip = {0}, twin = {0}, exact = {0};
-    ground_init_as(&ground, of_sources);
-    flight_open(&skip, &ground, skipping("fp32", "hybrid:0.5,3"), "skip");
-    flight_open(&twin, &ground, skipping("fp32", "hybrid:0.5,3"), "skip");
-    flight_init(&exact, &ground, "fp32", "blocking", NULL);
+    CLEARED(ground_clear) Ground ground = ground_as(of_sources);
+    CLEARED(flight_clear)
+    Flight skip = flight_as(&ground, skipping("fp32", "hybrid:0.5,3"), "skip");
+    CLEARED(flight_clear)
+    Flight twin = flight_as(&ground, skipping("fp32", "hybrid:0.5,3"), "skip");
+    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "blocking", NULL);
     size_t bytes = (size_t)logit_count(&skip) * sizeof(float);
     float *want = test_memory(bytes), *got = test_memory(bytes);
     for (int epoch = 0; epoch < 7; epoch++) {
@@ -264,13 +251,11 @@ TEST(evaluation_changes_nothing) {
 TEST(ages_outlive_a_resume) {
     static const char *const codecs[] = {"fp32", "integer"};
     for (int stop = 1; stop <= 5; stop += UNDER_SANITIZERS(3, 1)) {
-        CLEARED(ground_clear) Ground ground = {0};
-        CLEARED(flight_clear) Flight whole = {0}, before = {0}, after = {0};
         CodecOptions options = skipping(codecs[stop % 2], "hybrid:0.5,3");
-        ground_init_as(&ground, of_sources);
-        flight_open(&whole, &ground, options, "skip");
-        flight_open(&before, &ground, options, "skip");
-        flight_open(&after, &ground, options, "skip");
+        CLEARED(ground_clear) Ground ground = ground_as(of_sources);
+        CLEARED(flight_clear) Flight whole = flight_as(&ground, options, "skip");
+        CLEARED(flight_clear) Flight before = flight_as(&ground, options, "skip");
+        CLEARED(flight_clear) Flight after = flight_as(&ground, options, "skip");
         for (int epoch = 0; epoch < stop; epoch++) {
             fly(&whole);
             fly(&before);
@@ -294,8 +279,7 @@ typedef struct Sizes {
 
 static Sizes sizes_of(const Ground *ground, CodecOptions options, const char *schedule) {
     MemoryForecast forecast = {0};
-    CLEARED(flight_clear) Flight f = {0};
-    flight_open(&f, ground, options, schedule);
+    CLEARED(flight_clear) Flight f = flight_as(ground, options, schedule);
     size_t with = memory_in_use();
     model_forecast(&forecast, &ground->shape, &f.parts, &ground->config);
     model_free(f.model);
@@ -305,8 +289,7 @@ static Sizes sizes_of(const Ground *ground, CodecOptions options, const char *sc
 }
 
 TEST(its_memory_is_planned) {
-    CLEARED(ground_clear) Ground ground = {0};
-    ground_init_as(&ground, of_sources);
+    CLEARED(ground_clear) Ground ground = ground_as(of_sources);
     Sizes one = sizes_of(&ground, flight_options("fp32", NULL, NULL), "blocking");
     Sizes all = sizes_of(&ground, skipping("fp32", "var:0.1"), "skip");
     double planned = (double)all.planned - (double)one.planned;

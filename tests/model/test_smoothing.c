@@ -25,11 +25,9 @@ static void assert_only_readers_remember(const Flight *f, int slot) {
 
 // The rows stay the same, so that their means become what they are.
 TEST(smoothed_rows_become_exact) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight smooth_one = {0}, exact = {0};
-    ground_init(&ground);
-    flight_init(&smooth_one, &ground, "fp32", "overlap", &smoothing);
-    flight_init(&exact, &ground, "fp32", "overlap", NULL);
+    CLEARED(ground_clear) Ground ground = ground_made();
+    CLEARED(flight_clear) Flight smooth_one = flight_of(&ground, "fp32", "overlap", &smoothing);
+    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "overlap", NULL);
     assert_only_readers_remember(&smooth_one, 1);
     for (int epoch = 0; epoch < UNDER_SANITIZERS(5, 36); epoch++) {
         fly(&smooth_one);
@@ -50,11 +48,9 @@ TEST(readers_memories_outlive_evaluation_and_resume) {
 // The third epoch and the sixth are those of fp32, to the bit and to the byte. Rows stay the same,
 // so that what both ends remember of the third serves the next ones: their differences are 0.
 TEST(refreshes_are_exact_and_remembered) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight coded = {0}, exact = {0};
-    ground_init(&ground);
-    flight_init(&coded, &ground, "integer", "overlap", &refreshed);
-    flight_init(&exact, &ground, "fp32", "overlap", NULL);
+    CLEARED(ground_clear) Ground ground = ground_made();
+    CLEARED(flight_clear) Flight coded = flight_of(&ground, "integer", "overlap", &refreshed);
+    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "overlap", NULL);
     set_all_widths(&coded, 2);
     for (int epoch = 1; epoch <= 7; epoch++) {
         int64_t of_coded = bytes_sent(&coded), of_exact = bytes_sent(&exact);
@@ -78,11 +74,11 @@ TEST(the_number_of_the_exchange_outlives_a_resume) {
 
 // The schedule's smoothing of what the quantization's differences stand for.
 TEST(two_residuals_do_both) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight both = {0}, one = {0};
-    ground_init(&ground);
-    flight_open(&both, &ground, flight_options("fp32", &smoothing, &difference), "overlap");
-    flight_open(&one, &ground, flight_options("fp32", &smoothing, NULL), "overlap");
+    CLEARED(ground_clear) Ground ground = ground_made();
+    CLEARED(flight_clear)
+    Flight both = flight_as(&ground, flight_options("fp32", &smoothing, &difference), "overlap");
+    CLEARED(flight_clear)
+    Flight one = flight_as(&ground, flight_options("fp32", &smoothing, NULL), "overlap");
     assert_only_readers_remember(&both, 0);
     for (int epoch = 0; epoch < 5; epoch++) {
         fly(&both);
@@ -103,12 +99,11 @@ TEST(both_outlive_a_resume) {
 // To the bit. Chunks are shorter than most messages, and some messages have no byte.
 TEST(messages_of_any_length_arrive) {
     static const char *const schedules_used[] = {"blocking", "overlap", "stale"};
-    CLEARED(ground_clear) Ground ground = {0};
-    ground_init(&ground);
+    CLEARED(ground_clear) Ground ground = ground_made();
     for (int i = 0; i < 3; i++) {
-        CLEARED(flight_clear) Flight coded = {0}, exact = {0};
-        flight_open(&coded, &ground, sparse_options(NULL), schedules_used[i]);
-        flight_init(&exact, &ground, "fp32", schedules_used[i], NULL);
+        CLEARED(flight_clear)
+        Flight coded = flight_as(&ground, sparse_options(NULL), schedules_used[i]);
+        CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", schedules_used[i], NULL);
         for (int epoch = 0; epoch < 3; epoch++) {
             fly(&coded);
             fly(&exact);
@@ -123,10 +118,8 @@ static int64_t bytes_of_features(const Flight *f) {
 
 // Features never change, so that from the second epoch on their messages are headers.
 TEST(rows_that_stay_take_no_byte) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight coded = {0};
-    ground_init(&ground);
-    flight_open(&coded, &ground, sparse_options(&difference), "overlap");
+    CLEARED(ground_clear) Ground ground = ground_made();
+    CLEARED(flight_clear) Flight coded = flight_as(&ground, sparse_options(&difference), "overlap");
     fly(&coded);
     for (int epoch = 0; epoch < 3; epoch++) {
         int64_t before = bytes_of_features(&coded), messages = 0;

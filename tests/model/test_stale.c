@@ -8,11 +8,9 @@
 // Weights change once, after the first epoch. Then every layer needs one epoch more than the one
 // below it to read rows of the new weights, and the way back one more for every layer.
 TEST(frozen_weights_catch_up) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight late = {0}, exact = {0};
-    ground_init(&ground);
-    flight_init(&late, &ground, "fp32", "stale", NULL);
-    flight_init(&exact, &ground, "fp32", "blocking", NULL);
+    CLEARED(ground_clear) Ground ground = ground_made();
+    CLEARED(flight_clear) Flight late = flight_of(&ground, "fp32", "stale", NULL);
+    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "blocking", NULL);
     bool alone = test_comm.size == 1;
     for (int epoch = 0; epoch < 2 * LAYERS + 2; epoch++) {
         fly(&late);
@@ -44,13 +42,13 @@ TEST(zeros_are_forgotten_in_time) {
         {"lossless.order=auto", "model.hidden=[16, 8]"},
         {"lossless.order=auto", "model.hidden=[16, 8]", "lossless.input_features=auto"}};
     for (int i = 0; i < 4; i++) {
-        CLEARED(ground_clear) Ground ground = {0};
-        CLEARED(flight_clear) Flight late = {0}, exact = {0};
-        ground_init_as(&ground, settings[i]);
+        CLEARED(ground_clear) Ground ground = ground_as(settings[i]);
         freeze(&ground);
-        flight_open(&late, &ground,
-                    scheduled_options("stale", (const char *const[4]){"comm.first=zero"}), "stale");
-        flight_init(&exact, &ground, "fp32", "blocking", NULL);
+        CLEARED(flight_clear)
+        Flight late = flight_as(
+            &ground, scheduled_options("stale", (const char *const[4]){"comm.first=zero"}),
+            "stale");
+        CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "blocking", NULL);
         int once = ground.shape.layer0 == LAYER0_ONCE;
         bool alone = test_comm.size == 1;
         assert_int_equal(once, i % 2);
@@ -85,15 +83,15 @@ static double distance(const Flight *a, const Flight *b, bool of_gradient) {
 // The distance to what is exact after twice as many epochs as before them, where there are two
 // layers, of which the first is made once, so that one exchange goes each way.
 static double nearer(const char *const settings[4], int epochs, bool of_gradient, bool frozen) {
-    Ground ground;
-    Flight late, exact;
     double at[2] = {0};
-    ground_init_as(&ground,
-                   (const char *const[4]){"model.layers=2", "lossless.input_features=auto"});
+    CLEARED(ground_clear)
+    Ground ground =
+        ground_as((const char *const[4]){"model.layers=2", "lossless.input_features=auto"});
     if (frozen)
         freeze(&ground);
-    flight_open(&late, &ground, scheduled_options("stale", settings), "stale");
-    flight_init(&exact, &ground, "fp32", "blocking", NULL);
+    CLEARED(flight_clear)
+    Flight late = flight_as(&ground, scheduled_options("stale", settings), "stale");
+    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "blocking", NULL);
     for (int t = 0; t <= 2 * epochs; t++) {
         fly(&late);
         if (t < 2)
@@ -101,9 +99,6 @@ static double nearer(const char *const settings[4], int epochs, bool of_gradient
         if (t > 0 && t % epochs == 0)
             at[t / epochs - 1] = distance(&late, &exact, of_gradient);
     }
-    flight_clear(&exact);
-    flight_clear(&late);
-    ground_clear(&ground);
     return at[1] / at[0];
 }
 
@@ -124,13 +119,12 @@ TEST(means_forget_by_their_decay) {
 
 // Means of rows that stay the same are these, from the first one on.
 TEST(means_begin_with_the_first_rows) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight late = {0}, exact = {0};
-    ground_init(&ground);
+    CLEARED(ground_clear) Ground ground = ground_made();
     freeze(&ground);
-    flight_open(&late, &ground,
-                scheduled_options("stale", (const char *const[4]){"comm.smooth=both"}), "stale");
-    flight_init(&exact, &ground, "fp32", "blocking", NULL);
+    CLEARED(flight_clear)
+    Flight late = flight_as(
+        &ground, scheduled_options("stale", (const char *const[4]){"comm.smooth=both"}), "stale");
+    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "blocking", NULL);
     fly(&exact);
     for (int epoch = 0; epoch < 2 * LAYERS; epoch++) {
         fly(&late);
@@ -142,14 +136,11 @@ TEST(means_begin_with_the_first_rows) {
 // Each way by itself: what is not smoothed remembers nothing.
 TEST(only_what_is_smoothed_is_remembered) {
     static const char *const ways[] = {"none", "features", "gradients", "both"};
-    CLEARED(ground_clear) Ground ground = {0};
-    ground_init(&ground);
+    CLEARED(ground_clear) Ground ground = ground_made();
     for (int i = 0; i < 4; i++) {
-        CLEARED(flight_clear) Flight late = {0};
-        char smooth[32];
-        snprintf(smooth, sizeof smooth, "comm.smooth=%s", ways[i]);
+        const char *smooth = test_text("comm.smooth=%s", ways[i]);
         CodecOptions options = scheduled_options("stale", (const char *const[4]){smooth});
-        flight_open(&late, &ground, options, "stale");
+        CLEARED(flight_clear) Flight late = flight_as(&ground, options, "stale");
         for (int k = 0; k < CHANNELS; k++) {
             const Channel *channel = channel_of(&late, k);
             bool smooths = channel->id.direction == FORWARD ? i & 1 : i & 2;
@@ -165,13 +156,11 @@ TEST(only_what_is_smoothed_is_remembered) {
 
 // Rows with the weight of nothing but the newest one are the rows.
 TEST(smoothing_by_nothing_changes_nothing) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight smooth = {0}, plain = {0};
-    ground_init(&ground);
+    CLEARED(ground_clear) Ground ground = ground_made();
     CodecOptions options = scheduled_options(
         "stale", (const char *const[4]){"comm.smooth=both", "comm.smooth_decay=0"});
-    flight_open(&smooth, &ground, options, "stale");
-    flight_init(&plain, &ground, "fp32", "stale", NULL);
+    CLEARED(flight_clear) Flight smooth = flight_as(&ground, options, "stale");
+    CLEARED(flight_clear) Flight plain = flight_of(&ground, "fp32", "stale", NULL);
     for (int epoch = 0; epoch < 4; epoch++) {
         fly(&smooth);
         fly(&plain);
@@ -188,10 +177,8 @@ TEST(means_outlive_a_resume) {
 }
 
 TEST(all_channels_fly_between_epochs) {
-    CLEARED(ground_clear) Ground ground = {0};
-    Flight late;
-    ground_init(&ground);
-    flight_init(&late, &ground, "fp32", "stale", NULL);
+    CLEARED(ground_clear) Ground ground = ground_made();
+    Flight late = flight_of(&ground, "fp32", "stale", NULL);
     assert_int_equal(wire_in_flight(), 0);
     for (int epoch = 0; epoch < 4; epoch++) {
         fly(&late);
@@ -212,10 +199,8 @@ static bool has_landed(const Channel *channel) {
 
 // Messages have more chunks than may be posted at once, so somebody must move them.
 TEST(whoever_waits_moves_them) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight late = {0};
-    ground_init(&ground);
-    flight_init(&late, &ground, "fp32", "stale", NULL);
+    CLEARED(ground_clear) Ground ground = ground_made();
+    CLEARED(flight_clear) Flight late = flight_of(&ground, "fp32", "stale", NULL);
     fly(&late);
     fly(&late);
     double begin = clock_seconds();
@@ -232,11 +217,9 @@ TEST(whoever_waits_moves_them) {
 
 // Rows in flight keep the widths that they were packed with.
 TEST(widths_change_behind_what_flies) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight late = {0}, twin = {0};
-    ground_init(&ground);
-    flight_init(&late, &ground, "integer", "stale", NULL);
-    flight_init(&twin, &ground, "integer", "stale", NULL);
+    CLEARED(ground_clear) Ground ground = ground_made();
+    CLEARED(flight_clear) Flight late = flight_of(&ground, "integer", "stale", NULL);
+    CLEARED(flight_clear) Flight twin = flight_of(&ground, "integer", "stale", NULL);
     for (int epoch = 0; epoch < 3; epoch++) {
         fly(&late);
         fly(&twin);
@@ -256,13 +239,11 @@ TEST(widths_change_behind_what_flies) {
 // What others do between two epochs changes nothing: evaluations are exact and have channels of
 // their own; measurements find nothing in flight.
 TEST(others_do_not_disturb_what_flies) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight late = {0}, twin = {0}, exact = {0};
-    ground_init(&ground);
+    CLEARED(ground_clear) Ground ground = ground_made();
     CodecOptions smooth = scheduled_options("stale", (const char *const[4]){"comm.smooth=both"});
-    flight_open(&late, &ground, smooth, "stale");
-    flight_open(&twin, &ground, smooth, "stale");
-    flight_init(&exact, &ground, "fp32", "blocking", NULL);
+    CLEARED(flight_clear) Flight late = flight_as(&ground, smooth, "stale");
+    CLEARED(flight_clear) Flight twin = flight_as(&ground, smooth, "stale");
+    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "blocking", NULL);
     size_t bytes = (size_t)logit_count(&late) * sizeof(float);
     float *want = test_memory(bytes), *got = test_memory(bytes);
     const DeviceFloat *parameters = on_device(ground.parameters[0]);
@@ -290,8 +271,9 @@ typedef struct Sizes {
 
 static Sizes sizes_of(const Ground *ground, const char *schedule, const char *smooth) {
     MemoryForecast forecast = {0};
-    CLEARED(flight_clear) Flight f = {0};
-    flight_open(&f, ground, scheduled_options(schedule, (const char *const[4]){smooth}), schedule);
+    CLEARED(flight_clear)
+    Flight f =
+        flight_as(ground, scheduled_options(schedule, (const char *const[4]){smooth}), schedule);
     size_t with = memory_in_use();
     model_forecast(&forecast, &ground->shape, &f.parts, &ground->config);
     model_free(f.model);
@@ -311,12 +293,10 @@ static size_t halo_bytes(const Flight *f) {
 
 // Buffers of all channels add up, and a mean of each row that is received.
 TEST(their_memory_is_planned) {
-    CLEARED(ground_clear) Ground ground = {0};
-    CLEARED(flight_clear) Flight f = {0};
-    ground_init(&ground);
+    CLEARED(ground_clear) Ground ground = ground_made();
     Sizes one = sizes_of(&ground, "blocking", NULL), each = sizes_of(&ground, "stale", NULL);
     Sizes smooth = sizes_of(&ground, "stale", "comm.smooth=both");
-    flight_init(&f, &ground, "fp32", "stale", NULL);
+    CLEARED(flight_clear) Flight f = flight_of(&ground, "fp32", "stale", NULL);
     double planned = (double)each.planned - (double)one.planned;
     double taken = (double)each.taken - (double)one.taken, means = (double)halo_bytes(&f);
     assert_true(test_comm.size == 1 || taken > 100000);

@@ -26,7 +26,7 @@ typedef struct Applied {
 static inline void applied_init_rows(Applied *a, TestGraphKind kind, Cover cover,
                                      const char *normalisation, bool transposed, RowsType rows) {
     *a = (Applied){.operators = {.backend = device(), .panels = "rows", .rows = rows}};
-    test_graph_init(&a->graph, kind, 42, &test_comm);
+    a->graph = test_graph(kind, 42, &test_comm);
     test_graph_cover(&a->graph, cover);
     a->dense = oracle_graph(&a->graph.dataset);
     assert_ok(block_init(&a->forward, normalisation, a->graph.forward, &a->graph.shard, &err));

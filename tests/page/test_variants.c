@@ -8,19 +8,16 @@
 #include <sys/stat.h>
 
 static void put(const char *run, const char *name, const char *text) {
-    char inside[512];
     mkdir(test_path(run), 0777);
-    snprintf(inside, sizeof inside, "%s/%s", run, name);
-    test_write_text(test_path(inside), text);
+    test_write_text(test_path(test_text("%s/%s", run, name)), text);
 }
 
 static void put_run(const char *run, const char *mode, int ranks, double lr, int seed) {
-    char text[512];
-    snprintf(text, sizeof text,
-             "{\"config\": {\"mode\": \"%s\", \"data\": {\"path\": \"/graphs/%s\"}, "
-             "\"train\": {\"lr\": %g, \"weight_decay\": [0.5, 0]}, \"run\": {\"seed\": %d, "
-             "\"dir\": \"%s\"}}, \"machine\": {\"ranks\": %d}}",
-             mode, "tiny", lr, seed, run, ranks);
+    const char *text =
+        test_text("{\"config\": {\"mode\": \"%s\", \"data\": {\"path\": \"/graphs/%s\"}, "
+                  "\"train\": {\"lr\": %g, \"weight_decay\": [0.5, 0]}, \"run\": {\"seed\": %d, "
+                  "\"dir\": \"%s\"}}, \"machine\": {\"ranks\": %d}}",
+                  mode, "tiny", lr, seed, run, ranks);
     put(run, "run.json", text);
 }
 

@@ -12,21 +12,19 @@ typedef struct Cut { // a graph, its parts, and all shards read back from disk
     Shard shard[8];
 } Cut;
 
-static inline void cut_open(Cut *cut, Dataset dataset, int parts, const int32_t *part,
-                            bool reorder) {
+static inline Cut cut_open(Dataset dataset, int parts, const int32_t *part, bool reorder) {
     static int calls;
-    char name[32];
-    *cut = (Cut){.dataset = dataset, .parts = parts};
-    cut->part = TEST_ARRAY(int32_t, dataset.nodes + dataset.hyperedges);
+    Cut cut = {.dataset = dataset, .parts = parts};
+    cut.part = TEST_ARRAY(int32_t, dataset.nodes + dataset.hyperedges);
     for (int64_t v = 0; v < dataset.nodes + dataset.hyperedges; v++)
-        cut->part[v] = part != NULL ? part[v]
-                                    : (int32_t)(parts * graph_uniform(77, v, 0) * // uneven
-                                                graph_uniform(77, v, 0));
-    snprintf(name, sizeof name, "shards-%d", calls++);
-    snprintf(cut->folder, sizeof cut->folder, "%s", test_path(name));
-    assert_ok(test_write_shards(&cut->dataset, cut->part, parts, reorder, cut->folder, &err));
+        cut.part[v] = part != NULL ? part[v]
+                                   : (int32_t)(parts * graph_uniform(77, v, 0) * // uneven
+                                               graph_uniform(77, v, 0));
+    snprintf(cut.folder, sizeof cut.folder, "%s", test_path(test_text("shards-%d", calls++)));
+    assert_ok(test_write_shards(&cut.dataset, cut.part, parts, reorder, cut.folder, &err));
     for (int p = 0; p < parts; p++)
-        assert_ok(shard_open(&cut->shard[p], cut->folder, p, &err));
+        assert_ok(shard_open(&cut.shard[p], cut.folder, p, &err));
+    return cut;
 }
 
 static inline void cut_close(Cut *cut) {

@@ -29,9 +29,8 @@ static const char *write_graph(const char *name, const char *extra) {
 
 static Config config_with(const char *graph, const char *more) {
     Config config;
-    char path[600], folder[600];
-    snprintf(path, sizeof path, "data.path=%s", graph);
-    snprintf(folder, sizeof folder, "data.cache=%s", cache);
+    const char *path = test_text("data.path=%s", graph);
+    const char *folder = test_text("data.cache=%s", cache);
     const char *settings[] = {path,
                               folder,
                               "data.format=edges",
@@ -47,9 +46,7 @@ static Config config_with(const char *graph, const char *more) {
 static int new_cache(void **state) {
     (void)state;
     static int calls;
-    char name[32];
-    snprintf(name, sizeof name, "cache-%d", calls++);
-    snprintf(cache, sizeof cache, "%s", test_path(name));
+    snprintf(cache, sizeof cache, "%s", test_path(test_text("cache-%d", calls++)));
     return 0;
 }
 
@@ -161,10 +158,10 @@ static void write_parts(const char *name, int shift) {
 }
 
 CACHE_TEST(test_part_files_are_known_by_content) {
-    char one[600], two[600], first[1024], other[1024];
+    char first[1024], other[1024];
     const char *graph = write_graph("graph.txt", "");
-    snprintf(one, sizeof one, "partition.method=\"file:%s\"", test_path("a.part.3"));
-    snprintf(two, sizeof two, "partition.method=\"file:%s\"", test_path("b.part.3"));
+    const char *one = test_text("partition.method=\"file:%s\"", test_path("a.part.3"));
+    const char *two = test_text("partition.method=\"file:%s\"", test_path("b.part.3"));
     write_parts("a.part.3", 0);
     write_parts("b.part.3", 0);
     folder_of(graph, one, 3, first);
@@ -264,10 +261,10 @@ CACHE_TEST(test_runs_at_the_same_time_share_the_cache) {
 
 // Files of a killed run are removed; those that may belong to a living run stay.
 CACHE_TEST(test_leftovers_are_swept) {
-    char first[33], plain[1024], dead[1200], living[1200];
+    char first[33], dead[1200], living[1200];
     Warnings warnings = {0};
     Config config = config_with(write_graph("graph.txt", ""), NULL);
-    path_join(plain, sizeof plain, cache, "parts-1");
+    const char *plain = test_text("%s/parts-1", cache);
     test_temporary(dead, plain, test_dead_process());
     test_temporary(living, plain, getppid());
     if (test_comm.rank == 0) {

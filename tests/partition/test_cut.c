@@ -283,11 +283,9 @@ TEST(test_listed_files_give_the_listed_outcome) {
              *verdict = strtok(NULL, "\t\n");
         if (verdict == NULL || strcmp(reader, "part") != 0)
             continue;
-        char method[CONFIG_TEXT * 5];
         Warnings warnings = {0};
         int32_t part[64];
-        snprintf(method, sizeof method, "file:%s/%s", folder, path);
-        Config config = config_for(method);
+        Config config = config_for(test_text("file:%s/%s", folder, path));
         if (strcmp(verdict, "reject") == 0) {
             assert_refused(partition_cut(part, &d, 4, &config, &err, &warnings), EXIT_DATA, path);
         } else {

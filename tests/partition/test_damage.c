@@ -17,8 +17,7 @@ static void assert_not_believed(const Cut *cut) {
 static const HyperKind directed = {30, 25, hyper_random, true, true};
 
 static void check_truncated_and_changed(Dataset dataset) {
-    CLEARED(cut_close) Cut cut = {0};
-    cut_open(&cut, dataset, 2, NULL, true);
+    CLEARED(cut_close) Cut cut = cut_open(dataset, 2, NULL, true);
     char path[1024];
     size_t bytes;
     char *data = read_shard(&cut, path, &bytes);
@@ -45,10 +44,10 @@ TEST(test_truncated_and_changed_shards_are_refused) {
 // Replaces the hash of shard 0 in ranks.jsonl by that of the file as it now is, so that only the
 // checks of the content are left.
 static void forge_hash(const Cut *cut, const char *before, const char *shard) {
-    char path[1024], now[33];
+    char now[33];
     size_t bytes;
     assert_ok(hash_file(shard, now, &err));
-    path_join(path, sizeof path, cut->folder, "ranks.jsonl");
+    const char *path = test_text("%s/ranks.jsonl", cut->folder);
     char *text = test_read(path, &bytes);
     char *at = strstr(text, before);
     assert_non_null(at);
@@ -58,9 +57,7 @@ static void forge_hash(const Cut *cut, const char *before, const char *shard) {
 
 // The hash that ranks.jsonl now has for shard 0.
 static void shard_hash(const Cut *cut, char hash[33]) {
-    char path[1024];
-    path_join(path, sizeof path, cut->folder, "ranks.jsonl");
-    char *text = test_read(path, NULL);
+    char *text = test_read(test_text("%s/ranks.jsonl", cut->folder), NULL);
     memcpy(hash, strstr(text, "\"hash\": \"") + strlen("\"hash\": \""), 32);
     hash[32] = '\0';
 }
@@ -68,8 +65,7 @@ static void shard_hash(const Cut *cut, char hash[33]) {
 // A file that was changed on purpose, hash and all: no flipped byte may crash the reader. What it
 // accepts is a change of a harmless value (a weight, a feature, a degree).
 static void check_forged(Dataset dataset) {
-    CLEARED(cut_close) Cut cut = {0};
-    cut_open(&cut, dataset, 2, NULL, true);
+    CLEARED(cut_close) Cut cut = cut_open(dataset, 2, NULL, true);
     char path[1024], hash[33];
     size_t bytes;
     int refused = 0, tried = 0;
@@ -131,10 +127,9 @@ TEST(test_arrays_of_hyperedges_are_checked) {
         {"forward2.remote_gid", "remote rows", 25, 8},
         {"backward2.remote_gid", "remote rows", 30, 8},
     };
-    CLEARED(cut_close) Cut cut = {0};
     char path[1024], hash[33];
     size_t bytes;
-    cut_open(&cut, hyper_make(directed, 5), 2, NULL, true);
+    CLEARED(cut_close) Cut cut = cut_open(hyper_make(directed, 5), 2, NULL, true);
     char *data = read_shard(&cut, path, &bytes);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         Shard shard;
@@ -153,11 +148,11 @@ TEST(test_arrays_of_hyperedges_are_checked) {
 
 // Sets the first digit of a fact of shard 0 to 9, or to 8 if it is 9.
 static void assert_fact_is_checked(const Cut *cut, const char *fact) {
-    char path[1024], hash[33], key[64];
+    char path[1024], hash[33];
     size_t bytes;
     Shard shard;
     char *data = read_shard(cut, path, &bytes), *before = read_shard(cut, path, &bytes);
-    snprintf(key, sizeof key, "\"%s\"", fact);
+    const char *key = test_text("\"%s\"", fact);
     char *digit = (char *)memmem(data, bytes, key, strlen(key)) + strlen(key);
     digit += strcspn(digit, "0123456789");
     *digit = *digit == '9' ? '8' : '9';
@@ -172,21 +167,18 @@ static void assert_fact_is_checked(const Cut *cut, const char *fact) {
 
 TEST(test_sizes_of_hyperedges_are_checked) {
     static const char *const facts[] = {"own_hyperedges", "forward2.remote", "backward2.edges"};
-    CLEARED(cut_close) Cut cut = {0};
-    cut_open(&cut, hyper_make(directed, 5), 2, NULL, true);
+    CLEARED(cut_close) Cut cut = cut_open(hyper_make(directed, 5), 2, NULL, true);
     for (int i = 0; i < 3; i++)
         assert_fact_is_checked(&cut, facts[i]);
     cut_close(&cut);
-    cut_open(&cut, hyper_make((HyperKind){30, 25, hyper_empty, false, false}, 5), 2, NULL, true);
+    cut = cut_open(hyper_make((HyperKind){30, 25, hyper_empty, false, false}, 5), 2, NULL, true);
     assert_fact_is_checked(&cut, "central_hyperedges"); // all are central
 }
 
 TEST(test_damaged_manifest_is_refused) {
-    CLEARED(cut_close) Cut cut = {0};
-    cut_open(&cut, graph_make(12, graph_random, false, 5), 2, NULL, true);
-    char path[1024];
+    CLEARED(cut_close) Cut cut = cut_open(graph_make(12, graph_random, false, 5), 2, NULL, true);
     size_t bytes;
-    path_join(path, sizeof path, cut.folder, "partition.json");
+    const char *path = test_text("%s/partition.json", cut.folder);
     char *text = test_read(path, &bytes);
     for (size_t length = 0; length + 2 < bytes; length += 7) {
         Shard shard;
@@ -198,11 +190,9 @@ TEST(test_damaged_manifest_is_refused) {
 // Only the line of a part vouches for its shard: a rank that finds another line there must refuse
 // the shard.
 TEST(test_damaged_line_of_a_rank_is_refused) {
-    CLEARED(cut_close) Cut cut = {0};
-    cut_open(&cut, graph_make(12, graph_random, false, 5), 2, NULL, true);
-    char path[1024];
+    CLEARED(cut_close) Cut cut = cut_open(graph_make(12, graph_random, false, 5), 2, NULL, true);
     size_t bytes;
-    path_join(path, sizeof path, cut.folder, "ranks.jsonl");
+    const char *path = test_text("%s/ranks.jsonl", cut.folder);
     char *text = test_read(path, &bytes);
     size_t line = bytes / 2;
     Shard shard;
@@ -224,12 +214,11 @@ TEST(test_damaged_line_of_a_rank_is_refused) {
 // A disk that is full: /dev/full refuses every write. Here the shard's name leads there.
 TEST(test_full_disk_is_one_sentence) {
     Error said = {0};
-    char path[1024];
     int32_t part[12] = {0};
     CLEARED(dataset_clear) Dataset d = graph_make(12, graph_random, false, 5);
     const char *folder = test_path("full");
     assert_ok(file_make_folder(folder, &err));
-    path_join(path, sizeof path, folder, "part-0-of-1.safetensors");
+    const char *path = test_text("%s/part-0-of-1.safetensors", folder);
     assert_int_equal(symlink("/dev/full", path), 0);
     assert_false(test_write_shards(&d, part, 1, true, folder, &said));
     assert_true(said.code == EXIT_CANNOT_WRITE || said.code == EXIT_IO);

@@ -263,12 +263,9 @@ TEST(test_a_circuit_is_cut_well) {
         int parts;
         int64_t replicas;
     } cases[] = {{2, 600}, {8, 2500}};
-    char setting[1024];
     Config config;
     CLEARED(dataset_clear) Dataset d = {0};
-    snprintf(setting, sizeof setting, "data.path=%s", data_path_or_skip("hg_ispd98/ibm01.hgr"));
-    const char *settings[] = {setting};
-    assert_ok(config_load(&config, NULL, settings, 1, &err));
+    CONFIGURE(&config, test_text("data.path=%s", data_path_or_skip("hg_ispd98/ibm01.hgr")));
     assert_ok(dataset_load(&d, &config, &err));
     int32_t *part = TEST_ARRAY(int32_t, d.nodes + d.hyperedges);
     for (int c = 0; c < 2; c++) {

@@ -24,13 +24,10 @@ static void write_graph(const char *path, bool near) {
 
 static Config config_of(const char *path, bool near, const char *limit) {
     Config config;
-    char setting[2][600];
-    snprintf(setting[0], sizeof setting[0], "data.path=%s", path);
-    snprintf(setting[1], sizeof setting[1], "data.cache=%s", test_path("cache"));
-    const char *settings[] = {setting[0], setting[1],
-                              near ? "data.undirected=true" : "data.undirected=false",
-                              "data.transforms=[\"degree\"]", limit};
-    assert_ok(config_load(&config, NULL, settings, 5, &err));
+    CONFIGURE(&config, test_text("data.path=%s", path),
+              test_text("data.cache=%s", test_path("cache")),
+              near ? "data.undirected=true" : "data.undirected=false",
+              "data.transforms=[\"degree\"]", limit);
     return config;
 }
 
@@ -39,11 +36,10 @@ TEST(what_is_taken_was_foreseen) {
     skip(); // its own memory is resident, too
 #endif
     for (int near = 0; near < 2; near++) {
-        char path[512];
         Warnings warnings = {0};
         CLEARED(dataset_clear) Dataset dataset = {0};
         MemoryForecast forecast = {0};
-        snprintf(path, sizeof path, "%s", test_path(near ? "near.txt" : "far.txt"));
+        const char *path = test_path(near ? "near.txt" : "far.txt");
         write_graph(path, near);
         Config config = config_of(path, near, "run.memory_limit=0");
         dataset_forecast(&forecast, &config);
@@ -81,15 +77,14 @@ TEST(what_does_not_fit_is_refused) {
 // If there is memory for the shards but not for METIS on a part, rows are ordered without clusters,
 // with a warning, also when the parts come from the cache.
 TEST(parts_too_large_for_metis_are_ordered_without_clusters) {
-    char path[512];
     int made[2] = {0};
-    snprintf(path, sizeof path, "%s", test_path("near.txt"));
+    const char *path = test_path("near.txt");
     write_graph(path, true);
     for (int mebibytes = 0; mebibytes < 200 && made[1] < 2; mebibytes += UNDER_SANITIZERS(2, 6)) {
-        char folder[1024], limit[64];
+        char folder[1024];
         Warnings warnings = {0};
         Error refused = {0};
-        snprintf(limit, sizeof limit, "run.memory_limit=%f", mebibytes / 1024.0); // 0: none
+        const char *limit = test_text("run.memory_limit=%f", mebibytes / 1024.0); // 0: none
         Config config = config_of(path, true, limit);
         snprintf(config.partition.method, sizeof config.partition.method, "fennel");
         if (!partition_build(&config, 2, folder, sizeof folder, &warnings, &refused)) {

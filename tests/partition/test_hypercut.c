@@ -152,12 +152,10 @@ static void check_parts(const Json *report, const Measures *m, int parts) {
 TEST(test_measures_are_those_of_their_definitions) {
     for (int r = 0; r < RULES; r++)
         for (int c = 0; c < 5; c++) {
-            CLEARED(cut_close) Cut cut = {0};
-            char path[1024];
             HyperKind kind = kind_of(r, c);
-            cut_open(&cut, hyper_make(kind, 5), part_counts[c], NULL, true);
+            CLEARED(cut_close) Cut cut = cut_open(hyper_make(kind, 5), part_counts[c], NULL, true);
             Measures m = measures_by_definition(&cut, &kind);
-            path_join(path, sizeof path, cut.folder, "partition.json");
+            const char *path = test_text("%s/partition.json", cut.folder);
             Json *manifest = assert_ok(json_read(path, &err)), *report = report_of(&cut);
             check_json(manifest, &m, &kind);
             check_json(report, &m, &kind);
@@ -184,10 +182,9 @@ static void count_sent(const Cut *cut, const HyperKind *kind, int64_t sent[2][4]
 // In a directed hypergraph a source needs no row back and a target none there.
 TEST(test_rows_sent_are_those_of_sources_and_targets) {
     static const char *const ways[] = {"sent", "sent_backward"}; // entries are [from, to, rows]
-    CLEARED(cut_close) Cut cut = {0};
     HyperKind kind = kind_of(0, 1);
     int64_t sent[2][4][4] = {0}, told[2][4][4] = {0}, rows = 0;
-    cut_open(&cut, hyper_make(kind, 5), 4, NULL, true);
+    CLEARED(cut_close) Cut cut = cut_open(hyper_make(kind, 5), 4, NULL, true);
     count_sent(&cut, &kind, sent);
     CLEARED(json_drop) Json *report = report_of(&cut);
     for (int w = 0; w < 2; w++)
@@ -204,11 +201,10 @@ TEST(test_rows_sent_are_those_of_sources_and_targets) {
 // ---- part files
 
 TEST(test_part_files_are_read_back) {
-    CLEARED(cut_close) Cut cut = {0};
     Warnings warnings = {0};
     int32_t part[ROWS];
-    char method[CONFIG_TEXT], path[1024];
-    cut_open(&cut, hyper_make(kind_of(1, 2), 5), 3, NULL, true);
+    char method[CONFIG_TEXT];
+    CLEARED(cut_close) Cut cut = cut_open(hyper_make(kind_of(1, 2), 5), 3, NULL, true);
     snprintf(method, sizeof method, "file:%.400s/made", cut.folder);
     Config config = config_for(method);
     assert_ok(partition_cut(part, &cut.dataset, 3, &config, &err, &warnings));
@@ -217,7 +213,7 @@ TEST(test_part_files_are_read_back) {
     config = config_for(method);
     assert_ok(partition_cut(part, &cut.dataset, 3, &config, &err, &warnings));
     assert_memory_equal(part, cut.part, sizeof part);
-    path_join(path, sizeof path, cut.folder, "made.hpart.3");
+    const char *path = test_text("%s/made.hpart.3", cut.folder);
     test_write_text(path, "0\n1\n2\n");
     assert_refused(partition_cut(part, &cut.dataset, 3, &config, &err, &warnings), EXIT_DATA,
                    "made.hpart.3: 3 lines for 57 hyperedges");
@@ -235,12 +231,10 @@ TEST(test_part_files_are_read_back) {
 static void build(const char *data, const char *name, char folder[1024]) {
     Config config;
     Warnings warnings = {0};
-    char text[3][600];
-    snprintf(text[0], sizeof text[0], "data.path=%s", data);
-    snprintf(text[1], sizeof text[1], "data.cache=%s", test_path("hypercache"));
-    snprintf(text[2], sizeof text[2], "partition.method=\"file:%s\"", test_path(name));
-    const char *settings[] = {text[0], text[1], text[2], "data.transforms=[\"degree\"]"};
-    assert_ok(config_load(&config, NULL, settings, 4, &err));
+    CONFIGURE(&config, test_text("data.path=%s", data),
+              test_text("data.cache=%s", test_path("hypercache")),
+              test_text("partition.method=\"file:%s\"", test_path(name)),
+              "data.transforms=[\"degree\"]");
     assert_ok(partition_build(&config, 2, folder, 1024, &warnings, &err));
 }
 

@@ -19,7 +19,7 @@ static void for_each_cut(void (*check)(const Made *made)) {
             for (int directed = 0; directed < 2; directed++) {
                 Made made = {.kind = {NODES_MADE, HYPEREDGES_MADE, rules[r], directed, (r + c) % 2},
                              .seed = 5};
-                cut_open(&made.cut, hyper_make(made.kind, made.seed), part_counts[c], NULL, true);
+                made.cut = cut_open(hyper_make(made.kind, made.seed), part_counts[c], NULL, true);
                 check(&made);
                 cut_close(&made.cut);
             }
@@ -235,9 +235,8 @@ static double mean_distance(const Shard *s) {
 
 TEST(test_hyperedges_lie_near_their_pins) {
     static int32_t one[8000];
-    CLEARED(cut_close) Cut plain = {0}, near = {0};
-    cut_open(&plain, long_band(), 1, one, false);
-    cut_open(&near, long_band(), 1, one, true);
+    CLEARED(cut_close) Cut plain = cut_open(long_band(), 1, one, false);
+    CLEARED(cut_close) Cut near = cut_open(long_band(), 1, one, true);
     for (int64_t i = 0; i < 4000; i++)
         assert_int_equal(plain.shard[0].set[HYPEREDGES].gid[i], i);
     // shuffled: a third of the rows apart (1333). Clusters of 500 nodes: 167 and a little more.

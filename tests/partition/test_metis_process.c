@@ -7,9 +7,7 @@
 
 static const char *script(const char *text) {
     const char *path = test_path("metis");
-    char all[1200];
-    snprintf(all, sizeof all, "#!/bin/sh\n%s\n", text);
-    test_write_text(path, all);
+    test_write_text(path, test_text("#!/bin/sh\n%s\n", text));
     assert_int_equal(chmod(path, 0755), 0);
     return path;
 }
@@ -110,11 +108,9 @@ TEST(a_stop_kills_metis_at_once) {
     int32_t part[60];
     Config config;
     Warnings warnings;
-    char pid_file[600], text[700];
     assert_ok(config_load(&config, NULL, NULL, 0, &err));
-    snprintf(pid_file, sizeof pid_file, "%s", test_path("pid"));
-    snprintf(text, sizeof text, "echo $$ >%s; exec sleep 20", pid_file);
-    setenv("FRINGE_METIS", script(text), 1);
+    const char *pid_file = test_path("pid");
+    setenv("FRINGE_METIS", script(test_text("echo $$ >%s; exec sleep 20", pid_file)), 1);
     double since = clock_seconds();
     asked_at = since + 0.3;
     partition_stops_when(is_asked);

@@ -40,13 +40,12 @@ TEST(test_look_alikes_have_the_readers_that_they_were_asked_for) {
         int parts;
     } asked[] = {{1.2, 4}, {1.7, 4}, {1.6, 8}, {2.6, 8}};
     for (int i = 0; i < 4; i++) {
-        char name[128];
         CLEARED(dataset_clear) Dataset d = {0};
         Warnings warnings = {0};
         Config config = config_for("metis");
-        snprintf(name, sizeof name,
-                 "dcsbm:nodes=6000,edges=120000,features=0,multiplicity=%g,parts=%d",
-                 asked[i].wanted, asked[i].parts);
+        const char *name =
+            test_text("dcsbm:nodes=6000,edges=120000,features=0,multiplicity=%g,parts=%d",
+                      asked[i].wanted, asked[i].parts);
         assert_ok(dataset_generate(&d, name, 1, &err));
         int32_t *part = TEST_ARRAY(int32_t, d.nodes);
         assert_ok(partition_cut(part, &d, asked[i].parts, &config, &err, &warnings));

@@ -36,8 +36,7 @@ static int64_t bytes_read(void) {
 }
 
 static int64_t size_of(const char *folder, const char *name) {
-    char path[1024];
-    path_join(path, sizeof path, folder, name);
+    const char *path = test_text("%s/%s", folder, name);
     assert_true(file_size(path) > 0);
     return file_size(path);
 }

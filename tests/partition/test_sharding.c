@@ -10,23 +10,16 @@
 
 static Config config_of(const char *path, const char *cache, const char *method) {
     Config config;
-    char setting[3][700];
-    snprintf(setting[0], sizeof setting[0], "data.path=%s", path);
-    snprintf(setting[1], sizeof setting[1], "data.cache=%s", cache);
-    snprintf(setting[2], sizeof setting[2], "partition.method=%s", method);
-    const char *settings[] = {setting[0], setting[1], setting[2]};
-    assert_ok(config_load(&config, NULL, settings, 3, &err));
+    CONFIGURE(&config, test_text("data.path=%s", path), test_text("data.cache=%s", cache),
+              test_text("partition.method=%s", method));
     snprintf(config.data.path, sizeof config.data.path, "%s", path); // a relative one stays so
     return config;
 }
 
 // The same on all ranks; a new one for each call.
 static const char *new_name(const char *what) {
-    static char name[8][600];
     static int calls;
-    char file[64];
-    snprintf(file, sizeof file, "%s-%d", what, calls);
-    return strcpy(name[calls++ % 8], test_path(file));
+    return test_path(test_text("%s-%d", what, calls++));
 }
 
 // Writes the dataset on rank 0. Collective.
@@ -57,13 +50,11 @@ static void assert_same_folders(const char *one, const char *other) {
         DIR *list = opendir(folders[i]);
         assert_non_null(list);
         for (struct dirent *entry; (entry = readdir(list)) != NULL;) {
-            char here[1400], there[1400];
             if (entry->d_name[0] == '.')
                 continue;
             files[i]++;
-            path_join(here, sizeof here, folders[i], entry->d_name);
-            path_join(there, sizeof there, folders[1 - i], entry->d_name);
-            assert_same_file(here, there);
+            const char *here = test_text("%s/%s", folders[i], entry->d_name);
+            assert_same_file(here, test_text("%s/%s", folders[1 - i], entry->d_name));
         }
         closedir(list);
     }
@@ -154,9 +145,8 @@ static Dataset ring(int64_t nodes) {
 }
 
 static void use_metis(const char *script) {
-    char path[600], text[2000];
-    snprintf(path, sizeof path, "%s", test_path("metis"));
-    snprintf(text, sizeof text, "#!/bin/sh\n%s\n", script);
+    const char *path = test_path("metis");
+    const char *text = test_text("#!/bin/sh\n%s\n", script);
     if (test_comm.rank == 0) {
         test_write_text(path, text);
         assert_int_equal(chmod(path, 0755), 0);
@@ -167,16 +157,16 @@ static void use_metis(const char *script) {
 
 // METIS has too little memory at the first try of each process: alone it has another one.
 TEST(parts_that_were_too_large_beside_others_have_another_try) {
-    char one[1024], folder[1024], real[700], script[1600];
+    char one[1024], folder[1024];
     Warnings warnings = {0};
     Dataset d = ring(ROWS * test_comm.size);
     const char *data = write_dataset(&d);
     path_program_folder(folder, sizeof folder);
-    snprintf(real, sizeof real, "%.600s/../fringe-metis", folder);
+    const char *real = test_text("%.600s/../fringe-metis", folder);
     if (test_comm.size == 1)
         skip(); // one rank has the memory for itself
-    snprintf(script, sizeof script, "[ -e %s.$PPID ] && exec %s \"$@\"; : >%s.$PPID; kill -9 $$",
-             test_path("tried"), real, test_path("tried"));
+    const char *script = test_text("[ -e %s.$PPID ] && exec %s \"$@\"; : >%s.$PPID; kill -9 $$",
+                                   test_path("tried"), real, test_path("tried"));
     Config config = config_of(data, new_name("one"), "random");
     Warnings alone;
     if (test_comm.rank == 0)
@@ -197,15 +187,15 @@ TEST(parts_that_were_too_large_beside_others_have_another_try) {
 }
 
 TEST(parts_that_are_too_large_are_counted_over_the_ranks) {
-    char one[1024], folder[1024], said[64];
+    char one[1024], folder[1024];
     Warnings warnings = {0};
     Dataset d = ring(ROWS * test_comm.size);
     const char *data = write_dataset(&d);
     use_metis("kill -9 $$");
     make_twice(data, "random", one, folder, &warnings);
     unsetenv("FRINGE_METIS");
-    snprintf(said, sizeof said, "%d of %d parts are too large for METIS", test_comm.size,
-             test_comm.size);
+    const char *said =
+        test_text("%d of %d parts are too large for METIS", test_comm.size, test_comm.size);
     if (test_comm.rank == 0) {
         assert_non_null(strstr(warnings.text, said));
         assert_same_folders(one, folder);
@@ -256,14 +246,12 @@ TEST(a_rank_without_room_ends_all_in_one_sentence) {
 TEST(a_rank_that_sees_another_dataset_makes_no_shard) {
     char one[1024], folder[1024], here[1024], place[2][650];
     Warnings warnings = {0};
-    char base[600];
-    snprintf(base, sizeof base, "%s", new_name("places"));
+    const char *base = new_name("places");
     assert_non_null(getcwd(here, sizeof here));
     for (int i = 0; i < 2; i++) {
         CLEARED(dataset_clear) Dataset d = graph_make(60, graph_random, true, 3 + (uint64_t)i);
-        char data[700];
         snprintf(place[i], sizeof place[i], "%s/%d", base, i);
-        path_join(data, sizeof data, place[i], "data");
+        const char *data = test_text("%s/data", place[i]);
         if (test_comm.rank == 0)
             assert_ok(dataset_write(&d, data, &err));
         comm_barrier(&test_comm);

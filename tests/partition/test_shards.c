@@ -11,8 +11,9 @@ static const int part_counts[] = {1, 2, 3, 8};
 static void for_each_cut(void (*check)(const Cut *cut)) {
     for (int r = 0; r < RULES; r++)
         for (int c = 0; c < 4; c++) {
-            CLEARED(cut_close) Cut cut = {0};
-            cut_open(&cut, graph_make(61, rules[r], (r + c) % 2, 5), part_counts[c], NULL, true);
+            CLEARED(cut_close)
+            Cut cut =
+                cut_open(graph_make(61, rules[r], (r + c) % 2, 5), part_counts[c], NULL, true);
             check(&cut);
         }
 }
@@ -115,12 +116,11 @@ static int64_t number(const Json *object, const char *key) {
 // The rows from a to b in messages.safetensors as [a][b]; no pair is there twice or with no rows.
 static void read_sent(const Cut *cut, const char *way, int32_t sent[8][8]) {
     CLEARED(tensors_close) Tensors map = {0};
-    char path[1024], name[32];
+    char name[32];
     const int32_t *list[3];
     static const char *const lists[3] = {"from", "to", "rows"};
     int64_t any = -1;
-    path_join(path, sizeof path, cut->folder, "messages.safetensors");
-    assert_ok(tensors_open(&map, path, &err));
+    assert_ok(tensors_open(&map, test_text("%s/messages.safetensors", cut->folder), &err));
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "%s.%s", way, lists[i]);
         const Tensor *tensor = assert_ok(tensors_need(&map, name, TENSOR_I32, 1, &any, &err));
@@ -156,8 +156,7 @@ static void figures_are_those_of_the_graph(const Cut *cut) {
             reads[1][b] |= edge[v * n + u];
         }
     }
-    char path[1024];
-    path_join(path, sizeof path, cut->folder, "partition.json");
+    const char *path = test_text("%s/partition.json", cut->folder);
     CLEARED(json_drop) Json *json = assert_ok(json_read(path, &err));
     assert_int_equal(number(json, "undirected_edges"), pairs);
     assert_int_equal(number(json, "edge_cut"), cuts);
@@ -189,8 +188,7 @@ TEST(test_duplicate_edges_are_kept) {
     memcpy(d.offset, (int64_t[]){0, 3, 3, 4}, 4 * sizeof(int64_t));
     memcpy(d.target, (int32_t[]){1, 1, 2, 1}, 4 * sizeof(int32_t));
     memcpy(d.weight, (float[]){1, 2, 4, 8}, 4 * sizeof(float));
-    CLEARED(cut_close) Cut cut = {0};
-    cut_open(&cut, d, 2, (int32_t[]){0, 1, 1}, true);
+    CLEARED(cut_close) Cut cut = cut_open(d, 2, (int32_t[]){0, 1, 1}, true);
     const Shard *s = &cut.shard[1];
     int64_t row = s->set[NODES].gid[0] == 1 ? 0 : 1;
     double sum = 0;
@@ -203,11 +201,10 @@ TEST(test_duplicate_edges_are_kept) {
 }
 
 TEST(test_an_empty_part_is_a_shard_without_rows) {
-    CLEARED(cut_close) Cut cut = {0};
     int32_t part[61];
     for (int v = 0; v < 61; v++)
         part[v] = v % 2 * 2; // parts 0 and 2 of 3
-    cut_open(&cut, graph_make(61, graph_random, true, 5), 3, part, true);
+    CLEARED(cut_close) Cut cut = cut_open(graph_make(61, graph_random, true, 5), 3, part, true);
     assert_int_equal(cut.shard[1].set[NODES].own, 0);
     assert_int_equal(cut.shard[1].relation[IN_EDGES].remote, 0);
     edges_are_those_of_the_graph(&cut);
@@ -222,8 +219,7 @@ TEST(test_multilabel_rows_and_no_labels) {
     d.labels = ALLOC(uint8_t, 20 * 4, "test");
     for (int i = 0; i < 80; i++)
         d.labels[i] = (uint8_t)(i % 7 == 0);
-    CLEARED(cut_close) Cut cut = {0};
-    cut_open(&cut, d, 3, NULL, true);
+    CLEARED(cut_close) Cut cut = cut_open(d, 3, NULL, true);
     for (int p = 0; p < 3; p++)
         for (int64_t i = 0; i < cut.shard[p].set[NODES].own; i++)
             assert_memory_equal(cut.shard[p].labels + 4 * i,
@@ -236,7 +232,7 @@ TEST(test_multilabel_rows_and_no_labels) {
     d.label = NULL;
     d.x = NULL;
     d.classes = d.features = 0;
-    cut_open(&cut, d, 2, NULL, true);
+    cut = cut_open(d, 2, NULL, true);
     assert_null(cut.shard[0].label);
     assert_null(cut.shard[0].x);
 }
@@ -274,10 +270,9 @@ static double mean_distance(const Shard *s) {
 
 TEST(test_reordered_rows_lie_near_their_sources) {
     static int32_t one[6000];
-    CLEARED(cut_close) Cut plain = {0}, near = {0}, again = {0};
-    cut_open(&plain, shuffled_groups(), 1, one, false);
-    cut_open(&near, shuffled_groups(), 1, one, true);
-    cut_open(&again, shuffled_groups(), 1, one, true);
+    CLEARED(cut_close) Cut plain = cut_open(shuffled_groups(), 1, one, false);
+    CLEARED(cut_close) Cut near = cut_open(shuffled_groups(), 1, one, true);
+    CLEARED(cut_close) Cut again = cut_open(shuffled_groups(), 1, one, true);
     for (int64_t i = 0; i < 6000; i++)
         assert_int_equal(plain.shard[0].set[NODES].gid[i], i);
     edges_are_those_of_the_graph(&near);
@@ -289,8 +284,7 @@ TEST(test_reordered_rows_lie_near_their_sources) {
 }
 
 TEST(test_report_reads_what_was_written) {
-    CLEARED(cut_close) Cut cut = {0};
-    cut_open(&cut, graph_make(61, graph_random, false, 5), 3, NULL, true);
+    CLEARED(cut_close) Cut cut = cut_open(graph_make(61, graph_random, false, 5), 3, NULL, true);
     assert_ok(partition_report(&terminal_tables, cut.folder, NULL, &err));
     assert_refused(partition_report(&terminal_tables, test_path("nowhere"), NULL, &err),
                    EXIT_NO_INPUT, "nowhere");

@@ -52,10 +52,10 @@ static bool row_read(Row *row, const char *line) {
 }
 
 static int table_read(Row row[ROWS]) {
-    char path[1024], line[512];
+    char line[512];
     int rows = 0;
     const char *source = getenv("FRINGE_SOURCE");
-    path_join(path, sizeof path, source != NULL ? source : ".", "tests/data/srp.tsv");
+    const char *path = test_text("%s/tests/data/srp.tsv", source != NULL ? source : ".");
     FILE *file = fopen(path, "re");
     if (file == NULL || fgets(line, sizeof line, file) == NULL || strcmp(line, heading) != 0)
         fail_msg("%s does not begin with the names of the columns (FRINGE_SOURCE is the folder of "
@@ -150,13 +150,9 @@ static void count(Row *row, const Dataset *d, const int32_t *part) {
 
 static Config config_of(const char *path, const Way *way) {
     Config config;
-    char text[3][1200];
-    snprintf(text[0], sizeof text[0], "data.path=%.1100s", path);
-    snprintf(text[1], sizeof text[1], "stream.order=%s", way->order);
-    snprintf(text[2], sizeof text[2], "stream.score=%s", way->score);
-    const char *settings[] = {text[0], text[1], text[2], "partition.method=srp",
-                              "partition.seed=1"};
-    assert_ok(config_load(&config, NULL, settings, 5, &err));
+    CONFIGURE(&config, test_text("data.path=%.1100s", path),
+              test_text("stream.order=%s", way->order), test_text("stream.score=%s", way->score),
+              "partition.method=srp", "partition.seed=1");
     return config;
 }
 

@@ -15,11 +15,8 @@ static const PlanMachine machine = {.ranks_per_host = 4,
 
 static Config config_of(const char *mode, const char *more) {
     Config config;
-    char setting[64];
-    snprintf(setting, sizeof setting, "mode=%s", mode);
-    const char *settings[] = {setting, "model.layers=3", "model.hidden=[20]", "run.threads=1",
-                              more};
-    assert_ok(config_load(&config, NULL, settings, 5, &err));
+    CONFIGURE(&config, test_text("mode=%s", mode), "model.layers=3", "model.hidden=[20]",
+              "run.threads=1", more);
     return config;
 }
 
@@ -110,10 +107,9 @@ static void compare_one_mode(PlanCut *cut, const Shard *shard, const char *const
 typedef void CompareSome(PlanCut *cut, const Shard *shard, const char *const *more, int count);
 
 static void compare_all(TestGraphKind kind, CompareSome *some, const char *const *more, int count) {
-    CLEARED(test_graph_clear) TestGraph graph = {0};
     Shard shard;
     PlanCut cut;
-    test_graph_init(&graph, kind, 8, &test_comm);
+    CLEARED(test_graph_clear) TestGraph graph = test_graph(kind, 8, &test_comm);
     const char *folder = write_shards(&graph);
     assert_ok(shard_open(&shard, folder, test_comm.rank, &err));
     assert_ok(plan_cut_open(&cut, folder, test_comm.size, &err));

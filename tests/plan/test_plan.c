@@ -40,10 +40,8 @@ static void make_path(Dataset *d) {
 // In blocks, or node by node in turn.
 static void open_cut_path(PlanCut *cut, int parts, bool in_turn) {
     CLEARED(dataset_clear) Dataset dataset = {0};
-    char name[32];
     int32_t part[PATH_NODES];
-    snprintf(name, sizeof name, "path-%d-%d", parts, in_turn);
-    const char *folder = test_path(name);
+    const char *folder = test_path(test_text("path-%d-%d", parts, in_turn));
     make_path(&dataset);
     for (int i = 0; i < PATH_NODES; i++)
         part[i] = in_turn ? i % parts : i * parts / PATH_NODES;
@@ -56,9 +54,8 @@ static void open_path(PlanCut *cut, int parts) { open_cut_path(cut, parts, false
 
 static Config config_with(const char *more) {
     Config config;
-    const char *settings[] = {"mode=vanilla", "model.layers=2", "model.hidden=[16]",
-                              "partition.method=blocks", more};
-    assert_ok(config_load(&config, NULL, settings, 5, &err));
+    CONFIGURE(&config, "mode=vanilla", "model.layers=2", "model.hidden=[16]",
+              "partition.method=blocks", more);
     return config;
 }
 
@@ -199,8 +196,7 @@ static double mean_width(const char *more) {
     double share[WIDTH_MOST + 1], sum = 0, bits = 0;
     PatternCounts counts[2];
     Config config;
-    const char *settings[] = {"mode=adaqp", more};
-    assert_ok(config_load(&config, NULL, settings, 2, &err));
+    CONFIGURE(&config, "mode=adaqp", more);
     for (int r = 0; r < 2; r++) {
         pattern_counts_init(&counts[r], 2);
         counts[r].sent[0] = 5000;

@@ -30,7 +30,7 @@ typedef struct Scene {
 
 static void scene_init(Scene *s, const TestGraphKind *kind, const char *cover, const char *start) {
     *s = (Scene){0};
-    test_graph_init(&s->graph, *kind, 42, &test_comm);
+    s->graph = test_graph(*kind, 42, &test_comm);
     s->dense = oracle_graph(&s->graph.dataset);
     assert_ok(config_load(&s->config, NULL, NULL, 0, &err));
     snprintf(s->config.lossless.cover, CONFIG_WORD, "%s", cover);
@@ -183,7 +183,7 @@ TEST(labels_win_as_in_the_matrix) {
 
 TEST(refusals_name_the_cure) {
     Config config;
-    assert_ok(config_load(&config, NULL, (const char *[]){"program.pairs=3"}, 1, &err));
+    CONFIGURE(&config, "program.pairs=3");
     assert_refused(program_fits("random-walk", &config, &err), EXIT_CONFIG, "program.pairs");
     assert_refused(program_fits("harmonics", &config, &err), EXIT_USAGE, "did you mean harmonic?");
 }

@@ -16,7 +16,7 @@ typedef struct Scene {
 
 static void scene_init(Scene *s, const TestGraphKind *kind) {
     *s = (Scene){0};
-    test_graph_init(&s->graph, *kind, 42, &test_comm);
+    s->graph = test_graph(*kind, 42, &test_comm);
     assert_ok(config_load(&s->config, NULL, NULL, 0, &err));
     s->dense = oracle_graph(&s->graph.dataset);
     int n = s->dense.n;

@@ -8,10 +8,8 @@
 #include <sys/stat.h>
 
 static void put(const char *run, const char *name, const char *text) {
-    char inside[512];
     mkdir(test_path(run), 0777);
-    snprintf(inside, sizeof inside, "%s/%s", run, name);
-    test_write_text(test_path(inside), text);
+    test_write_text(test_path(test_text("%s/%s", run, name)), text);
 }
 
 TEST(a_run_is_read_with_its_epochs) {
@@ -48,8 +46,7 @@ TEST(the_newest_start_of_a_name_comes_first) {
     RunRecords records = {0};
     put("listed", ".fringe", "");
     for (int i = 4; i >= 0; i--) {
-        char run[64];
-        snprintf(run, sizeof run, "listed/%s", name[i]);
+        const char *run = test_text("listed/%s", name[i]);
         put(run, "run.json", "{\"config\": {}}");
     }
     assert_ok(records_add(&records, test_path("listed"), NULL, &err));

@@ -14,10 +14,9 @@ typedef struct Start {
 } Start;
 
 static bool claim(Start *start, const char *name, const char *setting, RunClaim how, Error *said) {
-    const char *settings[] = {setting};
     *said = (Error){0};
     start->folder = (RunFolder){0};
-    assert_ok(config_load(&start->config, NULL, settings, 1, &err));
+    CONFIGURE(&start->config, setting);
     snprintf(start->config.run.dir, CONFIG_TEXT, "%s", test_path(name));
     start->config.run.lock_wait = 0.1;
     return runfolder_claim(&start->folder, &start->config, &how, NULL, said);
@@ -31,10 +30,9 @@ static void expect(Start *start, const char *name, const char *setting, RunClaim
 
 // A run writes, and ends.
 static void end(Start *start, bool well) {
-    char path[PATH_BYTES], text[PATH_BYTES + 64];
-    path_join(path, sizeof path, start->folder.path, "run.json");
-    snprintf(text, sizeof text, "{\"in\": \"%s\"%s}", start->folder.path,
-             well ? ", \"result\": {}" : "");
+    const char *path = test_text("%s/run.json", start->folder.path);
+    const char *text =
+        test_text("{\"in\": \"%s\"%s}", start->folder.path, well ? ", \"result\": {}" : "");
     test_write_text(path, text);
     runfolder_release(&start->folder);
 }
@@ -50,8 +48,7 @@ TEST(a_start_takes_the_next_free_folder_and_nothing_moves) {
         end(&one, i > 0);
     }
     for (int i = 0; i < 3; i++) {
-        char run[512];
-        snprintf(run, sizeof run, "%s/run.json", taken[i]);
+        const char *run = test_text("%s/run.json", taken[i]);
         CLEARED(json_drop) Json *json = json_read(test_path(run), &(Error){0});
         assert_string_equal(json_get_text(json, "in"), test_path(taken[i]));
     }
@@ -132,9 +129,9 @@ TEST(an_inner_run_has_its_own_folder_or_none) {
 
 // Puts a file of other people at `name` and claims the folder in both ways.
 static void expect_left_alone(const char *name, RunClaim how) {
-    char path[PATH_BYTES], folder[PATH_BYTES], top[256];
+    char folder[PATH_BYTES];
     Start start;
-    path_join(path, sizeof path, test_path("mine"), name);
+    const char *path = test_text("%s/%s", test_path("mine"), name);
     path_folder(folder, sizeof folder, path);
     assert_ok(file_make_folder(folder, &err));
     test_write_text(path, "mine");
@@ -144,8 +141,7 @@ static void expect_left_alone(const char *name, RunClaim how) {
     assert_refused(runfolder_mark(&start.config, &err), EXIT_CANNOT_WRITE, "not fringe's");
     char *text = test_read(path, NULL);
     assert_string_equal(text, "mine");
-    snprintf(top, sizeof top, "mine/%.*s", (int)strcspn(name, "/"), name);
-    assert_ok(file_remove(test_path(top), &err));
+    assert_ok(file_remove(test_path(test_text("mine/%.*s", (int)strcspn(name, "/"), name)), &err));
     assert_int_equal(rmdir(test_path("mine")), 0); // nothing else was made there
 }
 

@@ -16,13 +16,12 @@ static int everybody_trains(int64_t node) {
 
 static inline int make_problem(void **state) {
     (void)state;
-    test_graph_init(&graph,
-                    (TestGraphKind){.nodes = GRAPH_NODES,
-                                    .degree = 4,
-                                    .features = FEATURES,
-                                    .classes = CLASSES,
-                                    .split = everybody_trains},
-                    8, &test_comm);
+    use_graph((TestGraphKind){.nodes = GRAPH_NODES,
+                              .degree = 4,
+                              .features = FEATURES,
+                              .classes = CLASSES,
+                              .split = everybody_trains},
+              8);
     return 0;
 }
 

@@ -13,6 +13,11 @@ static inline void settle(const char *const *more, int count) {
     assert_ok(config_load(&config, NULL, settings, 6 + count, &err));
 }
 
+static inline Trainer *trainer_with(const char *const *more, int count) {
+    settle(more, count);
+    return new_trainer();
+}
+
 typedef struct Run {
     double loss[64];
     float parameters[4096], average[4096];
@@ -38,8 +43,7 @@ static inline void train(Run *run, Trainer *t) {
 static inline Run whole_run(const char *const *more, int count) {
     static Run run;
     memset(&run, 0, sizeof run);
-    settle(more, count);
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = trainer_with(more, count);
     train(&run, t);
     return run;
 }
@@ -48,22 +52,6 @@ static inline bool same_weights(const Run *a, const Run *b) {
     return a->count == b->count &&
            memcmp(a->parameters, b->parameters, (size_t)a->count * sizeof(float)) == 0;
 }
-
-static inline int make_test_graph(void **state) {
-    (void)state;
-    test_graph_init(&graph,
-                    (TestGraphKind){.nodes = 150, .degree = 6, .features = 19, .classes = 4}, 8,
-                    &test_comm);
-    return 0;
-}
-
-static inline int drop_test_graph(void **state) {
-    (void)state;
-    test_graph_clear(&graph);
-    return 0;
-}
-
-#define WORLD_TEST(name) TEST_WITH(name, make_test_graph, drop_test_graph)
 
 // As if a machine of the last rank had another libm, or a bit had flipped there: in what it
 // computes with, or in what it will.

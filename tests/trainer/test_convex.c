@@ -28,20 +28,16 @@ static const Sum sums[] = {
 enum { SUMS = sizeof sums / sizeof *sums };
 
 static void configure(const Sum *sum) {
-    char epochs[64], step[64], shrink[64];
     const char *settings[12] = {"model.layer=sgc",
                                 "model.layers=2",
                                 "model.bias=false",
                                 "train.optimizer=sgd",
                                 "train.eval_every=0",
                                 "run.threads=1",
-                                epochs,
-                                step,
-                                shrink};
-    int count = 9, few = UNDER_SANITIZERS(20, sum->epochs);
-    snprintf(epochs, sizeof epochs, "train.epochs=%d", few);
-    snprintf(step, sizeof step, "train.lr=%g", rate);
-    snprintf(shrink, sizeof shrink, "train.weight_decay=[%g]", decay);
+                                test_text("train.epochs=%d", UNDER_SANITIZERS(20, sum->epochs)),
+                                test_text("train.lr=%g", rate),
+                                test_text("train.weight_decay=[%g]", decay)};
+    int count = 9;
     for (int i = 0; i < 3 && sum->how[i] != NULL; i++)
         settings[count++] = sum->how[i];
     assert_ok(config_load(&config, NULL, settings, count, &err));
@@ -59,7 +55,7 @@ static double distance(const double *optimum) {
     return relative_error_double(weight, optimum, WEIGHTS);
 }
 
-TEST_WITH(sums_arrive_at_the_optimum_or_do_not, make_problem, drop_test_graph) {
+TEST_WITH(sums_arrive_at_the_optimum_or_do_not, make_problem, NULL) {
     static double optimum[WEIGHTS], z[GRAPH_NODES * FEATURES];
     if (ARRIVES)
         find_optimum(optimum, z);

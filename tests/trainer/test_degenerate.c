@@ -6,7 +6,6 @@
 #include "../support.h"
 #include "fringe/trainer.h"
 
-static TestGraph graph;
 static Config config;
 
 static int first_part_alone(int64_t node, int parts) { return node < 0 ? parts : 0; }
@@ -24,17 +23,15 @@ static int no_validation(int64_t node) { return node % 2 == 0 ? SPLIT_TRAIN : SP
 // Losses of six epochs on these parts.
 static void train(double loss[6], TestGraphKind kind, const Comm *comm) {
     EpochRecord record;
-    const char *settings[] = {"model.layers=3", "model.hidden=[8]", "train.epochs=6",
-                              "train.eval_every=2", "run.threads=1"};
-    assert_ok(config_load(&config, NULL, settings, 5, &err));
-    test_graph_init(&graph, kind, 4, comm);
+    CONFIGURE(&config, "model.layers=3", "model.hidden=[8]", "train.epochs=6", "train.eval_every=2",
+              "run.threads=1");
+    CLEARED(test_graph_clear) TestGraph graph = test_graph(kind, 4, comm);
+    CLEARED(trainer_drop)
     Trainer *t = assert_ok(trainer_new(&config, &graph.shard, comm, 3, NULL, &err));
     while (!trainer_finished(t)) {
         assert_ok(trainer_epoch(t, &record, &err));
         loss[record.epoch - 1] = record.loss;
     }
-    trainer_free(t);
-    test_graph_clear(&graph);
 }
 
 static void parts_train_as_one(int (*cut)(int64_t, int), int (*split)(int64_t), int degree) {
@@ -61,8 +58,7 @@ TEST(no_training_nodes_is_a_sentence) {
     TestGraphKind kind = {
         .nodes = 48, .degree = 5, .features = 6, .classes = 3, .split = no_training};
     assert_ok(config_load(&config, NULL, NULL, 0, &err));
-    test_graph_init(&graph, kind, 4, &test_comm);
+    CLEARED(test_graph_clear) TestGraph graph = test_graph(kind, 4, &test_comm);
     assert_refused(trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err), EXIT_DATA,
                    "training split");
-    test_graph_clear(&graph);
 }

@@ -5,13 +5,6 @@
 #include "../device.h"
 #include "runs.h"
 
-static Trainer *trainer_with(const char *key, const char *word, const char *rate) {
-    char setting[128];
-    snprintf(setting, sizeof setting, "%s=%s", key, word);
-    settle((const char *const[]){setting, rate, "train.weight_decay=[0]"}, 3);
-    return new_trainer();
-}
-
 // The first step from given weights: its product with the gradient, and how many stand still though
 // their gradient is not 0.
 static double first_step(Trainer *t, int64_t *still) {
@@ -37,7 +30,9 @@ WORLD_TEST(every_optimizer_goes_down) {
         static Run run;
         int64_t still;
         const char *word = family_word(&optimizer_family, i);
-        CLEARED(trainer_drop) Trainer *t = trainer_with("train.optimizer", word, "train.lr=0.02");
+        CLEARED(trainer_drop)
+        Trainer *t = TRAINER(test_text("train.optimizer=%s", word), "train.lr=0.02",
+                             "train.weight_decay=[0]");
         if (first_step(t, &still) >= 0 || still > 0)
             fail_msg("%s: %lld weights with a gradient stand still, or the step goes up", word,
                      (long long)still);
@@ -52,7 +47,9 @@ WORLD_TEST(every_optimizer_goes_down) {
 WORLD_TEST(every_rate_schedule_ends_below_its_start) {
     for (int i = 0; i < rate_schedule_family.count; i++) {
         const char *word = family_word(&rate_schedule_family, i);
-        CLEARED(trainer_drop) Trainer *t = trainer_with("train.lr_schedule", word, "train.lr=0.25");
+        CLEARED(trainer_drop)
+        Trainer *t = TRAINER(test_text("train.lr_schedule=%s", word), "train.lr=0.25",
+                             "train.weight_decay=[0]");
         double before = rate_of(t, 1);
         assert_near(before, 0.25, 0);
         for (int64_t epoch = 2; epoch <= config.train.epochs; epoch++) {
@@ -78,9 +75,8 @@ static float said(const Shard *shard, int64_t r, int64_t c, bool is_right) {
 // none.
 static double score_of_guess(const Score *score, int right) {
     Metrics metrics[4];
-    char named[64];
-    snprintf(named, sizeof named, "train.metric=%s", score->name);
-    settle((const char *const[]){named}, 1);
+    const char *named = test_text("train.metric=%s", score->name);
+    settle(SETTINGS(named));
     CLEARED(trainer_drop) Trainer *t = new_trainer();
     const Shard *shard = &graph.shard;
     Rows logits = rows_alloc(t->backend, shard->set[NODES].own, shard->classes, "test");
@@ -99,14 +95,12 @@ static void give_labels(const Score *score) {
     bool numbers = strcmp(score->tasks, "mse") == 0;
     if (numbers == graph.shard.numeric)
         return;
-    test_graph_clear(&graph);
-    test_graph_init(&graph,
-                    (TestGraphKind){.nodes = 150,
-                                    .degree = 6,
-                                    .features = 19,
-                                    .classes = 4,
-                                    .number = numbers ? number_of : NULL},
-                    8, &test_comm);
+    use_graph((TestGraphKind){.nodes = 150,
+                              .degree = 6,
+                              .features = 19,
+                              .classes = 4,
+                              .number = numbers ? number_of : NULL},
+              8);
 }
 
 // Logits of which none, half and all say the label: 0, something between, 1 where the score is a

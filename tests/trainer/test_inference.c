@@ -4,8 +4,8 @@
 #include "device.h"
 #include "fixture.h"
 
-enum { MODELS = 5, SETTINGS = 5 };
-static const char *const settings[MODELS][SETTINGS] = {
+enum { MODELS = 5, LISTED = 5 };
+static const char *const settings[MODELS][LISTED] = {
     {"model.layer=gcn", "model.input_dropout=0.2", "mode=adaqp", "model.norm=none",
      "train.clip_norm=1"},
     {"model.layer=sage-mean", "mode=overlap", "model.hidden=[40]", "model.dropout=0.1",
@@ -19,11 +19,11 @@ static const char *const settings[MODELS][SETTINGS] = {
 };
 
 static void settle(int which) {
-    const char *all[SETTINGS + 3] = {"train.epochs=2", "model.hidden=[20]", "run.threads=1"};
+    const char *all[LISTED + 3] = {"train.epochs=2", "model.hidden=[20]", "run.threads=1"};
     const FamilyKeys keys = layer_keys();
     memcpy(all + 3, settings[which], sizeof settings[which]);
     config_learn_keys(&keys, 1);
-    assert_ok(config_load(&config, NULL, all, SETTINGS + 3, &err));
+    assert_ok(config_load(&config, NULL, all, LISTED + 3, &err));
 }
 
 static void open_inference(Inference *inference) {
@@ -41,7 +41,7 @@ static bool plans(const MemoryForecast *forecast, const char *what) {
 static void begin(TestGraphKind kind) {
     kind.nodes = kind.nodes > 0 ? kind.nodes : 150;
     kind.degree = 6, kind.features = 19, kind.classes = 4;
-    test_graph_init(&graph, kind, 8, &test_comm);
+    use_graph(kind, 8);
 }
 
 // Bit for bit: the same sums in the same order, whatever else there is room for.
@@ -51,14 +51,14 @@ TEST(it_says_what_the_training_says) {
         settle(which % MODELS);
         if (which % MODELS == MODELS - 1) // the training of that one needs the run it replays
             snprintf(config.quantization.assign, sizeof config.quantization.assign, "uniform");
-        Trainer *t = new_trainer();
+        CLEARED(trainer_drop) Trainer *t = new_trainer();
         EpochRecord record;
         while (!trainer_finished(t))
             assert_ok(trainer_epoch(t, &record, &err));
         Metrics trained[4], looked[4];
         memset(trained, 0, sizeof trained), memset(looked, 0, sizeof looked);
         trainer_evaluate(t, false, trained);
-        Inference inference;
+        CLEARED(inference_close) Inference inference = {0};
         open_inference(&inference);
         const float *parameters = trainer_parameters(t, false);
         model_metrics(inference.model, model_infer(inference.model, on_device(parameters)), looked);
@@ -71,9 +71,6 @@ TEST(it_says_what_the_training_says) {
                                     floats(theirs) + r * theirs.stride,
                                     (size_t)ours.columns * sizeof(float));
         }
-        inference_close(&inference);
-        trainer_free(t);
-        test_graph_clear(&graph);
     }
 }
 
@@ -100,7 +97,6 @@ TEST(it_takes_nothing_of_training) {
         inference_close(&inference);
         assert_int_equal(memory_allocs(), takes);
         assert_int_equal(memory_in_use(), before);
-        test_graph_clear(&graph);
     }
 }
 
@@ -119,7 +115,6 @@ TEST(what_does_not_fit_is_refused) {
     forecast_add(&beside, "what is beside", (size_t)1 << 24);
     assert_refused(inference_open(&inference, &config, &graph.shard, &test_comm, &beside, &err),
                    EXIT_MEMORY, "what is beside");
-    test_graph_clear(&graph);
 }
 
 static int no_split(int64_t node) {
@@ -131,12 +126,10 @@ static int no_split(int64_t node) {
 TEST(a_graph_without_splits_is_predicted) {
     begin((TestGraphKind){.split = no_split});
     settle(1);
-    Inference inference;
+    CLEARED(inference_close) Inference inference = {0};
     open_inference(&inference);
     float *parameters = TEST_ARRAY(float, inference.shape.parameter_count);
     model_initial(&inference.shape, 1, parameters);
     assert_int_equal(model_infer(inference.model, on_device(parameters)).count,
                      graph.shard.set[NODES].own);
-    inference_close(&inference);
-    test_graph_clear(&graph);
 }

@@ -38,18 +38,15 @@ static const Model1 models[] = {
 enum { MODELS = sizeof models / sizeof *models };
 
 static void configure(const Model1 *model) {
-    char epochs[64], shrink[64];
     const char *settings[16] = {"model.layer=sgc",
                                 "model.layers=2",
                                 "model.bias=false",
                                 "train.optimizer=sgd",
                                 "train.eval_every=0",
                                 "run.threads=1",
-                                epochs,
-                                shrink};
+                                test_text("train.epochs=%d", UNDER_SANITIZERS(20, model->epochs)),
+                                test_text("train.weight_decay=[%g]", decay)};
     int count = 8;
-    snprintf(epochs, sizeof epochs, "train.epochs=%d", UNDER_SANITIZERS(20, model->epochs));
-    snprintf(shrink, sizeof shrink, "train.weight_decay=[%g]", decay);
     for (int i = 0; i < 7 && model->settings[i] != NULL; i++)
         settings[count++] = model->settings[i];
     assert_ok(config_load(&config, NULL, settings, count, &err));
@@ -141,14 +138,13 @@ static double hinge_bound(const double *weight, const double *z) {
 // ---- the program
 
 static void give_labels(bool numbers) {
-    test_graph_init(&graph,
-                    (TestGraphKind){.nodes = GRAPH_NODES,
-                                    .degree = 4,
-                                    .features = FEATURES,
-                                    .classes = CLASSES,
-                                    .split = everybody_trains,
-                                    .number = numbers ? number_of : NULL},
-                    8, &test_comm);
+    use_graph((TestGraphKind){.nodes = GRAPH_NODES,
+                              .degree = 4,
+                              .features = FEATURES,
+                              .classes = CLASSES,
+                              .split = everybody_trains,
+                              .number = numbers ? number_of : NULL},
+              8);
 }
 
 static int zeros_in(const double *weight) {
@@ -170,7 +166,6 @@ TEST(models_arrive_at_their_optimum) {
         double bound = !ARRIVES ? model->most
                        : i == 0 ? hinge_bound(weight, z)
                                 : smooth_bound(model, weight, z);
-        test_graph_clear(&graph);
         if (!ARRIVES)
             continue;
         if (!(bound <= model->most) || (test_comm.size > 1 && bound < model->least))

@@ -37,10 +37,9 @@ TEST(a_bound_that_nothing_meets_is_a_sentence) {
 }
 
 static void measure(PrecisionChoice *choice, TestGraphKind kind, const char *layers) {
-    const char *settings[] = {layers, "model.hidden=[24]", "run.threads=1", "run.seed=5",
-                              "run.precision=auto"};
-    assert_ok(config_load(&config, NULL, settings, 5, &err));
-    test_graph_init(&graph, kind, 4, &test_comm);
+    CONFIGURE(&config, layers, "model.hidden=[24]", "run.threads=1", "run.seed=5",
+              "run.precision=auto");
+    use_graph(kind, 4);
     assert_ok(precision_measure(choice, &config, &graph.shard, &test_comm, &err));
     assert_true(choice->measured);
     assert_string_equal(choice->taken, "");
@@ -66,12 +65,10 @@ TEST(all_ranks_have_the_slowest_and_the_largest_error) {
     assert_true(choice.error[ROWS_BF16] > 1e-3 && choice.error[ROWS_BF16] < 1e-2);
     for (int type = 0; type < PRECISIONS; type++)
         assert_true(choice.seconds[type] > 0 && isfinite(choice.seconds[type]));
-    test_graph_clear(&graph);
     kind.cut = last_part_empty; // a rank without rows has nothing to say
     measure(&choice, kind, "model.layers=3");
     assert_same_on_all_ranks(&choice);
     assert_true(choice.error[ROWS_BF16] > 1e-3 && choice.error[ROWS_BF16] < 1e-2);
-    test_graph_clear(&graph);
 }
 
 static double rounded(float value) {
@@ -112,7 +109,6 @@ TEST(the_error_is_that_of_the_first_product) {
             "model.layers=1");
     double want = comm_max_double(&test_comm, error_of_one_layer());
     assert_near(choice.error[ROWS_BF16], want, 1e-3 * want);
-    test_graph_clear(&graph);
 }
 
 TEST(sparse_features_multiply_in_fp32_anyway) {
@@ -121,9 +117,7 @@ TEST(sparse_features_multiply_in_fp32_anyway) {
     measure(&choice, kind, "model.layers=1");
     for (int type = 0; type < PRECISIONS; type++)
         assert_true(choice.seconds[type] == 0 && choice.error[type] == 0);
-    test_graph_clear(&graph);
     measure(&choice, kind, "model.layers=2"); // the second layer's rows are dense
     assert_true(choice.seconds[ROWS_BF16] > 0);
     assert_true(choice.error[ROWS_BF16] > 1e-4 && choice.error[ROWS_BF16] < 1e-2);
-    test_graph_clear(&graph);
 }

@@ -9,15 +9,14 @@
 enum { EPOCHS = 60, PARAMETERS = 4096 };
 
 // Labels by chance, so that what is learned helps the splits at different epochs.
-static void make_test_graph(int (*split)(int64_t node), bool multilabel) {
-    test_graph_init(&graph,
-                    (TestGraphKind){.nodes = 150,
-                                    .degree = 6,
-                                    .features = 19,
-                                    .classes = 4,
-                                    .multilabel = multilabel,
-                                    .split = split},
-                    8, &test_comm);
+static void make_graph(int (*split)(int64_t node), bool multilabel) {
+    use_graph((TestGraphKind){.nodes = 150,
+                              .degree = 6,
+                              .features = 19,
+                              .classes = 4,
+                              .multilabel = multilabel,
+                              .split = split},
+              8);
 }
 
 static Trainer *trainer_with(const char *const *more, int count) {
@@ -27,9 +26,6 @@ static Trainer *trainer_with(const char *const *more, int count) {
     assert_ok(config_load(&config, NULL, settings, 5 + count, &err));
     return new_trainer();
 }
-#define TRAINER(...)                                                                               \
-    trainer_with((const char *const[]){__VA_ARGS__},                                               \
-                 (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)))
 
 // What every epoch's evaluation said, and the weights that it was of.
 typedef struct History {
@@ -104,8 +100,9 @@ TEST(validation_selects) {
     };
     int telling = 0; // cases in which another choice would be another epoch
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        make_test_graph(NULL, cases[i].multilabel);
+        make_graph(NULL, cases[i].multilabel);
         const char *setting = cases[i].setting;
+        CLEARED(trainer_drop)
         Trainer *t = TRAINER(setting != NULL ? setting : "train.metric=auto", "train.lr=0.03");
         if (setting == NULL) // a score that is better where it is lower
             t->judge = score_find("loss");
@@ -121,8 +118,6 @@ TEST(validation_selects) {
             assert_int_equal(history.best[e], score > most);
             most = fmax(most, score);
         }
-        trainer_free(t);
-        test_graph_clear(&graph);
     }
     assert_true(telling >= 4);
 }
@@ -130,25 +125,23 @@ TEST(validation_selects) {
 TEST(evaluations_come_when_due) {
     static const char *const every[] = {"train.eval_every=7", "train.eval_every=0",
                                         "train.eval_every=100"};
-    make_test_graph(NULL, false);
+    make_graph(NULL, false);
     for (int i = 0; i < 3; i++) {
         CLEARED(trainer_drop) Trainer *t = TRAINER(every[i]);
         train(t);
         for (int e = 1; e <= EPOCHS; e++)
             assert_int_equal(history.evaluated[e - 1], e == EPOCHS || (i == 0 && e % 7 == 0));
     }
-    test_graph_clear(&graph);
 }
 
 // Stops after so many evaluations in a row that are not better; as many epochs as the run without
 // it says. It is told, unless the last epoch was reached anyhow.
 TEST(patience_counts_evaluations) {
-    make_test_graph(NULL, false);
+    make_graph(NULL, false);
     for (int every = 1; every <= 4; every += 3)
         for (int patience = 1; patience <= 9; patience++) {
-            char eval_every[32], text[32];
-            snprintf(eval_every, sizeof eval_every, "train.eval_every=%d", every);
-            snprintf(text, sizeof text, "train.patience=%d", patience);
+            const char *eval_every = test_text("train.eval_every=%d", every);
+            const char *text = test_text("train.patience=%d", patience);
             CLEARED(trainer_drop) Trainer *t = TRAINER("train.lr=0.02", eval_every);
             train(t);
             assert_int_equal(trainer_stopped_early(t), 0);
@@ -164,35 +157,39 @@ TEST(patience_counts_evaluations) {
             assert_int_equal(trainer_stopped_early(t), stop < EPOCHS ? patience : 0);
             assert_true(patience > 1 || stop < EPOCHS);
             TrainerCounters of = trainer_counters(t); // whoever goes on from here has stopped, too
-            Trainer *again = new_trainer();
+            CLEARED(trainer_drop) Trainer *again = new_trainer();
             trainer_set_counters(again, &of);
             assert_true(trainer_finished(again));
-            trainer_free(again);
             trainer_free(t);
-            char epochs[32]; // where its patience ends with the last epoch nothing was cut short
-            snprintf(epochs, sizeof epochs, "train.epochs=%d", (int)stop);
-            t = TRAINER("train.lr=0.02", eval_every, text, epochs);
+            t = TRAINER("train.lr=0.02", eval_every, text, test_text("train.epochs=%d", (int)stop));
             train(t);
             assert_int_equal(trainer_stopped_early(t), 0);
         }
-    test_graph_clear(&graph);
 }
 
 static int no_validation(int64_t node) { return node % 2 == 0 ? SPLIT_TRAIN : SPLIT_TEST; }
 
+static void assert_patience_refused(int (*split)(int64_t node), const char *patience,
+                                    const char *every, const char *sentence) {
+    make_graph(split, false);
+    CLEARED(trainer_drop) Trainer *t = TRAINER(patience, every);
+    if (sentence != NULL)
+        assert_refused(trainer_may_train(t, &err), EXIT_CONFIG, sentence);
+    else
+        assert_ok(trainer_may_train(t, &err));
+}
+
 TEST(patience_needs_evaluations) {
-    make_test_graph(no_validation, false);
-    Trainer *t = TRAINER("train.patience=1");
-    assert_refused(trainer_may_train(t, &err), EXIT_CONFIG, "no validation nodes");
-    trainer_free(t);
-    test_graph_clear(&graph);
-    make_test_graph(NULL, false);
-    t = TRAINER("train.patience=1", "train.eval_every=0");
-    assert_refused(trainer_may_train(t, &err), EXIT_CONFIG, "it counts evaluations");
-    trainer_free(t);
-    test_graph_clear(&graph);
-    make_test_graph(no_validation, false);
-    t = TRAINER("train.patience=0"); // which selects nothing, and evaluates all the same
+    static const char *const one = "train.patience=1", *const none = "train.patience=0",
+                             *const never = "train.eval_every=0",
+                             *const each = "train.eval_every=1";
+    assert_patience_refused(no_validation, one, each, "no validation nodes");
+    assert_patience_refused(NULL, one, never, "it counts evaluations");
+    assert_patience_refused(NULL, "train.patience=5", never, "train.eval_every");
+    assert_patience_refused(NULL, none, never, NULL);
+    assert_patience_refused(NULL, "train.patience=5", each, NULL);
+    make_graph(no_validation, false);
+    CLEARED(trainer_drop) Trainer *t = TRAINER(none); // selects nothing, and evaluates all the same
     assert_ok(trainer_may_train(t, &err));
     train(t);
     TrainerCounters of = trainer_counters(t);
@@ -201,26 +198,13 @@ TEST(patience_needs_evaluations) {
     assert_int_equal(of.last_metrics[SPLIT_VAL].rows, 0);
     assert_int_equal(of.last_metrics[SPLIT_TEST].rows, 75);
     assert_ptr_equal(trainer_parameters(t, true), t->parameters); // the best that there are
-    trainer_free(t);
-    test_graph_clear(&graph);
-    make_test_graph(NULL, false);
-    t = TRAINER("train.patience=5", "train.eval_every=0");
-    assert_refused(trainer_may_train(t, &err), EXIT_CONFIG, "train.eval_every");
-    trainer_free(t);
-    t = TRAINER("train.patience=0", "train.eval_every=0");
-    assert_ok(trainer_may_train(t, &err));
-    trainer_free(t);
-    t = TRAINER("train.patience=5", "train.eval_every=1");
-    assert_ok(trainer_may_train(t, &err));
-    trainer_free(t);
-    test_graph_clear(&graph);
 }
 
 // The figures of the last weights are theirs, also where no epoch was due or a checkpoint came in
 // between; and whoever asks for them changes nothing else.
 TEST(last_figures_are_of_the_last_weights) {
-    make_test_graph(NULL, false);
-    Trainer *t = TRAINER("train.eval_every=4");
+    make_graph(NULL, false);
+    CLEARED(trainer_drop) Trainer *t = TRAINER("train.eval_every=4");
     TrainerCounters of, after;
     EpochRecord record;
     for (int e = 0; e <= 10; e++) {
@@ -237,6 +221,4 @@ TEST(last_figures_are_of_the_last_weights) {
         assert_memory_equal(&after, &of, sizeof of);
         assert_ok(trainer_epoch(t, &record, &err));
     }
-    trainer_free(t);
-    test_graph_clear(&graph);
 }

@@ -7,22 +7,6 @@
 
 enum { STEPS = 4, PARAMETERS = 4096 };
 
-static int make_test_graph(void **state) {
-    (void)state;
-    test_graph_init(&graph,
-                    (TestGraphKind){.nodes = 150, .degree = 6, .features = 19, .classes = 4}, 8,
-                    &test_comm);
-    return 0;
-}
-
-static int drop_test_graph(void **state) {
-    (void)state;
-    test_graph_clear(&graph);
-    return 0;
-}
-
-#define WORLD_TEST(name) TEST_WITH(name, make_test_graph, drop_test_graph)
-
 static Trainer *trainer_with(const char *const *more, int count) {
     const char *settings[16] = {"model.layers=3", "model.hidden=[20]", "train.epochs=12",
                                 "train.eval_every=3", "run.threads=1"};
@@ -32,9 +16,6 @@ static Trainer *trainer_with(const char *const *more, int count) {
     assert_true(t->shape.parameter_count <= PARAMETERS);
     return t;
 }
-#define TRAINER(...)                                                                               \
-    trainer_with((const char *const[]){__VA_ARGS__},                                               \
-                 (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)))
 
 static EpochRecord epoch_of(Trainer *t) {
     EpochRecord record;
@@ -148,8 +129,7 @@ WORLD_TEST(gradients_are_clipped) {
         squares += pow((double)plain->gradient[k], 2);
     assert_near(norm, sqrt(squares), 1e-12 * norm);
     for (int i = 0; i < 2; i++) {
-        char clip[64];
-        snprintf(clip, sizeof clip, "train.clip_norm=%.17g", i == 0 ? norm / 4 : norm * 1.001);
+        const char *clip = test_text("train.clip_norm=%.17g", i == 0 ? norm / 4 : norm * 1.001);
         CLEARED(trainer_drop) Trainer *t = TRAINER("train.optimizer=sgd", "train.lr=0.125", clip);
         follow(&f, t);
         assert_near(epoch_of(t).gradient_norm, norm, 0); // before it is clipped
@@ -205,30 +185,27 @@ WORLD_TEST(steps_take_the_rate_of_their_epoch) {
 TEST(edges_stored_twice_weigh_twice) {
     for (int weighted = 0; weighted < 2; weighted++) {
         Trainer *t[2];
-        TestGraph of[2];
+        int64_t edges[2];
         EpochRecord record[2];
         for (int i = 0; i < 2; i++) {
-            test_graph_init(&of[i],
-                            (TestGraphKind){.nodes = 97,
-                                            .degree = 6,
-                                            .weighted = weighted,
-                                            .directed = weighted,
-                                            .features = 13,
-                                            .classes = 5,
-                                            .twice = i == 0 ? TWICE_STORED : TWICE_MERGED},
-                            8, &test_comm);
-            graph = of[i];
+            use_graph((TestGraphKind){.nodes = 97,
+                                      .degree = 6,
+                                      .weighted = weighted,
+                                      .directed = weighted,
+                                      .features = 13,
+                                      .classes = 5,
+                                      .twice = i == 0 ? TWICE_STORED : TWICE_MERGED},
+                      8);
+            edges[i] = graph.dataset.edges;
             t[i] = TRAINER("train.optimizer=sgd", "train.lr=0.125");
             record[i] = epoch_of(t[i]);
         }
-        assert_true(of[0].dataset.edges > of[1].dataset.edges);
+        assert_true(edges[0] > edges[1]);
         assert_near(record[0].loss, record[1].loss, 1e-6);
         assert_close(t[0]->gradient, t[1]->gradient, t[0]->shape.parameter_count, 1e-5);
         assert_close(t[0]->parameters, t[1]->parameters, t[0]->shape.parameter_count, 1e-6);
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < 2; i++)
             trainer_free(t[i]);
-            test_graph_clear(&of[i]);
-        }
     }
 }
 

@@ -6,14 +6,6 @@
 
 static const int DRAWS = 4000;
 
-static Trainer *trainer_with(const char *const *more, int count) {
-    settle(more, count);
-    return new_trainer();
-}
-#define TRAINER(...)                                                                               \
-    trainer_with((const char *const[]){__VA_ARGS__},                                               \
-                 (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)))
-
 static int64_t own(const Trainer *t) { return t->shard->set[NODES].own; }
 
 WORLD_TEST(the_same_nodes_on_any_ranks) {
@@ -147,7 +139,7 @@ WORLD_TEST(labels_cost_no_byte) {
         EpochRecord with, without;
         CLEARED(trainer_drop) Trainer *t = TRAINER(features[i], "train.label_input=masked:0.5");
         CLEARED(trainer_drop) Trainer *plain = TRAINER(features[i]);
-        settle((const char *const[]){features[i], "train.label_input=masked:0.5"}, 2);
+        settle(SETTINGS(features[i], "train.label_input=masked:0.5"));
         assert_ok(trainer_epoch(t, &with, &err));
         settle(features + i, 1);
         assert_ok(trainer_epoch(plain, &without, &err));
@@ -190,23 +182,12 @@ static double noise_of(double size) {
 
 // The mean of L - L* over the epochs after the first quarter, of a training that starts at W*.
 static double floor_at(double rate, int epochs) {
-    char step[64], shrink[64], length[64];
-    const char *settings[] = {"model.layer=sgc",
-                              "model.layers=2",
-                              "model.bias=false",
-                              "train.optimizer=sgd",
-                              "train.eval_every=0",
-                              "run.threads=1",
-                              "train.sample=uniform:15",
-                              step,
-                              shrink,
-                              length};
     EpochRecord record;
     double above = 0, least = loss_at(optimum), weight[WEIGHTS];
-    snprintf(step, sizeof step, "train.lr=%g", rate);
-    snprintf(shrink, sizeof shrink, "train.weight_decay=[%g]", decay);
-    snprintf(length, sizeof length, "train.epochs=%d", epochs);
-    assert_ok(config_load(&config, NULL, settings, 10, &err));
+    CONFIGURE(&config, "model.layer=sgc", "model.layers=2", "model.bias=false",
+              "train.optimizer=sgd", "train.eval_every=0", "run.threads=1",
+              "train.sample=uniform:15", test_text("train.lr=%g", rate),
+              test_text("train.weight_decay=[%g]", decay), test_text("train.epochs=%d", epochs));
     CLEARED(trainer_drop) Trainer *t = new_trainer();
     trainer_download(t);
     for (int k = 0; k < WEIGHTS; k++)
@@ -222,7 +203,7 @@ static double floor_at(double rate, int epochs) {
     return above / (epochs - epochs / 4);
 }
 
-TEST_WITH(noise_leaves_a_floor, make_problem, drop_test_graph) {
+TEST_WITH(noise_leaves_a_floor, make_problem, NULL) {
     if (test_comm.size > 1)
         return;
     find_optimum(optimum, z);

@@ -5,8 +5,7 @@
 #include "runs.h"
 
 WORLD_TEST(bits_do_not_depend_on_how) {
-    const char *base[] = {"comm.schedule=\"blocking\"", "run.simd=\"plain\""};
-    Run want = whole_run(base, 2);
+    Run want = whole_run(SETTINGS("comm.schedule=\"blocking\"", "run.simd=\"plain\""));
     static const char *const others[][3] = {
         {"comm.schedule=\"overlap\"", "run.simd=\"plain\"", "run.threads=1"},
         {"comm.schedule=\"overlap\"", "run.simd=\"auto\"", "run.threads=1"},
@@ -25,13 +24,11 @@ WORLD_TEST(bits_do_not_depend_on_how) {
 
 WORLD_TEST(ranks_that_disagree_are_named) {
     EpochRecord record;
-    char named[64];
-    const char *settings[] = {"train.eval_every=2"};
     if (test_comm.size == 1)
         return;
-    snprintf(named, sizeof named, "of rank %d of %d are not those of rank 0", test_comm.size - 1,
-             test_comm.size);
-    settle(settings, 1);
+    const char *named =
+        test_text("of rank %d of %d are not those of rank 0", test_comm.size - 1, test_comm.size);
+    settle(SETTINGS("train.eval_every=2"));
     for (int flat = 0; flat < 4; flat++) { // parameters, moments, best
         CLEARED(trainer_drop) Trainer *t = new_trainer();
         assert_ok(trainer_epoch(t, &record, &err));
@@ -45,8 +42,7 @@ WORLD_TEST(ranks_that_disagree_are_named) {
 
 WORLD_TEST(epochs_take_no_memory) {
     EpochRecord record;
-    settle(NULL, 0);
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = trainer_with(NULL, 0);
     int64_t takes = memory_allocs();
     while (!trainer_finished(t))
         assert_ok(trainer_epoch(t, &record, &err));
@@ -55,8 +51,7 @@ WORLD_TEST(epochs_take_no_memory) {
 
 // The plan must cover what is taken, and not by more than a tenth (small items are not planned).
 WORLD_TEST(the_plan_is_what_is_used) {
-    const char *large[] = {"model.hidden=[200]"};
-    settle(large, 1);
+    settle(SETTINGS("model.hidden=[200]"));
     size_t before = memory_in_use();
     Trainer *t = new_trainer();
     double used = (double)(memory_in_use() - before),
@@ -69,8 +64,7 @@ WORLD_TEST(the_plan_is_what_is_used) {
 
 WORLD_TEST(too_much_memory_is_refused) {
     Error err = {0};
-    const char *tight[] = {"run.memory_limit=0.00001"};
-    settle(tight, 1);
+    settle(SETTINGS("run.memory_limit=0.00001"));
     assert_null(trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err));
     assert_int_equal(err.code, EXIT_MEMORY);
     // it was refused before the Patterns were made: their making is among what would be needed
@@ -79,19 +73,16 @@ WORLD_TEST(too_much_memory_is_refused) {
 
 // sgd with a rate of 0 changes nothing, so validation never gets better than the first evaluation.
 WORLD_TEST(early_stopping_stops) {
-    const char *settings[] = {"train.optimizer=\"sgd\"", "train.lr=1e-30", "train.eval_every=1",
-                              "train.patience=4"};
-    Run run = whole_run(settings, 4);
+    Run run = whole_run(SETTINGS("train.optimizer=\"sgd\"", "train.lr=1e-30", "train.eval_every=1",
+                                 "train.patience=4"));
     assert_int_equal(run.epochs, 5);
 }
 
 WORLD_TEST(divergence_is_named) {
     Error err = {0};
     EpochRecord record;
-    const char *settings[] = {"train.optimizer=\"sgd\"", "train.lr=1000",
-                              "model.post=[\"activation\"]"};
-    settle(settings, 3);
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    CLEARED(trainer_drop)
+    Trainer *t = TRAINER("train.optimizer=\"sgd\"", "train.lr=1000", "model.post=[\"activation\"]");
     bool ok = true;
     while (ok && !trainer_finished(t))
         ok = trainer_epoch(t, &record, &err);
@@ -109,9 +100,7 @@ static size_t planned(const Trainer *t, const char *what) {
 
 // Also where a row has one column.
 WORLD_TEST(sensitivities_are_planned) {
-    const char *settings[] = {"mode=\"adaqp\"", "model.hidden=[1]"};
-    settle(settings, 2);
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = TRAINER("mode=\"adaqp\"", "model.hidden=[1]");
     int64_t rows = 0; // that are sent
     for (int l = 0; l < t->shape.layers; l++)
         for (int d = 0; d < 2; d++)
@@ -124,8 +113,7 @@ WORLD_TEST(sensitivities_are_planned) {
 // Every rank knows the same, and what the ranks did at once is not added up.
 WORLD_TEST(spans_are_means_over_ranks) {
     EpochRecord record;
-    settle(NULL, 0);
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = trainer_with(NULL, 0);
     for (int e = 0; e < 5; e++) {
         assert_ok(trainer_epoch(t, &record, &err));
         double all[64][TIMER_KINDS], total = 0;
@@ -139,8 +127,7 @@ WORLD_TEST(spans_are_means_over_ranks) {
 }
 
 WORLD_TEST(a_metric_must_be_known) {
-    const char *settings[] = {"train.metric=\"best\""};
-    settle(settings, 1);
+    settle(SETTINGS("train.metric=\"best\""));
     assert_refused(trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err) != NULL,
                    EXIT_CONFIG, "train.metric: expected one of accuracy");
 }
@@ -204,8 +191,7 @@ WORLD_TEST(rates_follow_their_schedule) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         EpochRecord record;
-        settle(cases[i].settings, 4);
-        CLEARED(trainer_drop) Trainer *t = new_trainer();
+        CLEARED(trainer_drop) Trainer *t = trainer_with(cases[i].settings, 4);
         for (int e = 1; e <= 12; e++) {
             assert_ok(trainer_epoch(t, &record, &err));
             double want = e == 1 ? cases[i].epoch1 : e == 4 ? cases[i].epoch4 : cases[i].epoch12;
@@ -221,11 +207,9 @@ WORLD_TEST(a_plateau_halves_the_rate) {
     static const double scores[] = {0.5, 0.6, 0.6, 0.6, 0.6, 0.7, NAN, 0.7, 0.69, 0.8, 0.1, 0.1};
     static const double factors[] = {1, 1, 1, 1, 0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25};
     for (int small = 0; small < 2; small++) {
-        settle((const char *const[]){"train.lr_schedule=plateau", "train.lr_patience=2",
-                                     "train.lr_gamma=0.5",
-                                     small ? "train.lr=1.5e-8" : "train.lr=1"},
-               4);
-        CLEARED(trainer_drop) Trainer *t = new_trainer();
+        CLEARED(trainer_drop)
+        Trainer *t = TRAINER("train.lr_schedule=plateau", "train.lr_patience=2",
+                             "train.lr_gamma=0.5", small ? "train.lr=1.5e-8" : "train.lr=1");
         for (int i = 0; i < 12; i++) {
             plateau_after(t, scores[i]);
             assert_near(rate_of(t, i + 2), small ? 1.5e-8 : factors[i], 0);
@@ -234,8 +218,7 @@ WORLD_TEST(a_plateau_halves_the_rate) {
 }
 
 WORLD_TEST(a_plateau_needs_evaluations) {
-    settle((const char *const[]){"train.lr_schedule=plateau", "train.eval_every=0"}, 2);
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = TRAINER("train.lr_schedule=plateau", "train.eval_every=0");
     assert_refused(trainer_may_train(t, &err), EXIT_CONFIG, "set train.eval_every");
 }
 
@@ -249,8 +232,7 @@ WORLD_TEST(the_mean_is_of_the_last_evaluations) {
                               "model.input_dropout=0", "train.lr=0.05",    "train.epochs=13"};
     memset(sum, 0, sizeof sum);
     Run plain = whole_run(settings + 1, 5);
-    settle(settings, 6);
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = trainer_with(settings, 6);
     int64_t count = t->shape.parameter_count;
     while (!trainer_finished(t)) { // evaluated after epochs 3, 6, 9, 12 and 13
         assert_ok(trainer_epoch(t, &record, &err));
@@ -264,8 +246,7 @@ WORLD_TEST(the_mean_is_of_the_last_evaluations) {
         assert_near(t->average.mean[k], sum[k], 1e-6 /* a sum of floats */);
     memcpy(sum, t->average.mean, (size_t)t->shape.state_count * sizeof(float));
     settings[4] = "train.lr=0";
-    settle(settings + 1, 5);
-    CLEARED(trainer_drop) Trainer *other = new_trainer();
+    CLEARED(trainer_drop) Trainer *other = trainer_with(settings + 1, 5);
     trainer_download(other);
     memcpy(other->parameters, sum, (size_t)t->shape.state_count * sizeof(float));
     trainer_upload(other);
@@ -285,9 +266,8 @@ WORLD_TEST(the_mean_is_of_the_last_evaluations) {
 WORLD_TEST(columns_are_summed_once) {
     EpochRecord record;
     int sums[2][MODEL_LAYERS] = {0};
-    settle((const char *const[]){"model.norm=batch", "comm.schedule=blocking", "run.trace=[2,2]"},
-           3);
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    CLEARED(trainer_drop)
+    Trainer *t = TRAINER("model.norm=batch", "comm.schedule=blocking", "run.trace=[2,2]");
     for (int e = 0; e < 4; e++)
         assert_ok(trainer_epoch(t, &record, &err));
     for (int64_t i = 0; i < t->trace.count; i++) {
