@@ -3,7 +3,8 @@
 # reads files and counts the lines it reaches; in every other build tests.cmake makes tests of them.
 #
 #   CC=clang cmake -S . -B build-fuzz -DFRINGE_FUZZ=ON && cmake --build build-fuzz --target fuzzers
-#   build-fuzz/fuzz_npy -max_len=4096 FOLDER tests/fuzz/corpus/npy      (bench/fuzz.sh runs them all)
+#   tests/fuzz/seeds.py build-fuzz/seeds                               (bench/fuzz.sh runs them all)
+#   build-fuzz/fuzz_npy -max_len=4096 FOLDER build-fuzz/seeds/npy
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS tests/fuzz/readers.txt)
 file(STRINGS tests/fuzz/readers.txt fuzzer_rows REGEX "^[a-z]")
 set(fuzzers)

@@ -323,11 +323,25 @@ add_library(fuzz_replay OBJECT tests/fuzz/replay.c)
 module_settings(fuzz_replay)
 target_include_directories(fuzz_replay PRIVATE src)
 target_compile_options(fuzz_replay PRIVATE -O0 -g1)
+if(NOT TEST_PYTHON)
+    message(STATUS "there is no python3 to make the corpora of the fuzzers, so they are no tests")
+    set(fuzzers)
+endif()
+set(corpora ${CMAKE_BINARY_DIR}/tests/corpus)
+file(GLOB found CONFIGURE_DEPENDS tests/fuzz/corpus/*/*)
+add_custom_command(OUTPUT ${corpora}.made
+                   COMMAND ${TEST_PYTHON} ${CMAKE_SOURCE_DIR}/tests/fuzz/seeds.py ${corpora}
+                   COMMAND ${CMAKE_COMMAND} -E touch ${corpora}.made
+                   DEPENDS tests/fuzz/seeds.py tests/fuzz/fuzz_arrays.c configs/cora-gcn.json
+                           configs/adaqp-yelp-sage.json ${found}
+                   COMMENT "Making the corpora of the fuzzers")
+add_custom_target(fuzz_corpora DEPENDS ${corpora}.made)
 foreach(name IN LISTS fuzzers)
     test_program(fuzz_${name} tests/fuzz/fuzz_${name}.c checkpoint)
     target_sources(fuzz_${name} PRIVATE $<TARGET_OBJECTS:fuzz_replay>)
     add_test(NAME ${prefix}fuzz_${name} COMMAND fuzz_${name}
-             ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name} ${defects_of_${name}})
+             ${corpora}/${name} ${defects_of_${name}})
+    add_dependencies(fuzz_${name} fuzz_corpora)
     test_settings(${prefix}fuzz_${name} fuzz 1 "")
     set_tests_properties(${prefix}fuzz_${name} PROPERTIES
                          ENVIRONMENT "${test_environment};OMP_NUM_THREADS=1;FRINGE_MUTANTS=${mutants}")

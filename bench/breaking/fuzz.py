@@ -1,6 +1,6 @@
 """Runs the fuzzers of the readers (tests/fuzz/readers.txt; all, or those that are named), under AddressSanitizer and
 UndefinedBehaviorSanitizer, in one process and one thread each, and counts the lines of the readers' sources that their
-corpora reach: that of tests/fuzz/corpus with what libFuzzer added in build-fuzz/corpus, which later runs go on from, and
+corpora reach: what tests/fuzz/seeds.py makes, what libFuzzer added in build-fuzz/corpus, which later runs go on from, and
 the defect corpus of FRINGE_DATA. A fuzzer that finds something ends the bench with its file: mend the reader, and add the
 file to tests/fuzz/corpus/READER (fuzz_READER -minimize_crash=1 makes it smaller). Then zip bombs are refused, and timed.
 
@@ -21,6 +21,7 @@ import time
 from figures import ROOT, keep, kept, markdown, read_kept, write_tables
 
 BUILD, KEPT = os.path.join(ROOT, "build-fuzz"), kept("fuzz")
+SEEDS = os.path.join(BUILD, "seeds")
 RATE, LINES, REFUSAL = 20000, 90, 0.1
 ENVIRONMENT = dict(os.environ, OMP_NUM_THREADS="1", TZ="UTC")  # libzip asks for the time zone of every member
 
@@ -53,7 +54,7 @@ def build(folder, option, names):
 
 def run(name, longest, runs, seconds):
     """Executions and seconds of one run of the fuzzer."""
-    own, ours = os.path.join(BUILD, "corpus", name), os.path.join(ROOT, "tests", "fuzz", "corpus", name)
+    own, ours = os.path.join(BUILD, "corpus", name), os.path.join(SEEDS, name)
     os.makedirs(own, exist_ok=True)
     limits = [f"-runs={runs}"] + ([f"-max_total_time={seconds}"] if seconds else [])
     begin = time.monotonic()
@@ -69,7 +70,7 @@ def covered(name, defects, sources):
     """Lines of the reader in the sources, and how many of them its corpora reach."""
     program, merged = os.path.join(BUILD, "cover", f"fuzz_{name}"), os.path.join(BUILD, "cover", f"{name}.profdata")
     profiles = []
-    for folder, listed in ((os.path.join(BUILD, "corpus", name), []), (os.path.join(ROOT, "tests", "fuzz", "corpus", name), defects)):
+    for folder, listed in ((os.path.join(BUILD, "corpus", name), []), (os.path.join(SEEDS, name), defects)):
         if os.listdir(folder):
             profiles.append(os.path.join(BUILD, "cover", f"{name}-{len(profiles)}.profraw"))
             subprocess.run([program, folder, *listed], check=True, stdout=subprocess.DEVNULL,
@@ -143,6 +144,7 @@ def main():
         return write(read_kept(os.path.join(ROOT, "bench", "results", "fuzz.json")))
     build(BUILD, "FRINGE_FUZZ", names)
     build(os.path.join(BUILD, "cover"), "FRINGE_COVER", names)
+    subprocess.run([sys.executable, os.path.join(ROOT, "tests", "fuzz", "seeds.py"), SEEDS], check=True)
     kept = {"readers": {}, **read_kept(KEPT)}
     kept["clang"] = subprocess.run(["clang", "--version"], stdout=subprocess.PIPE, text=True).stdout.splitlines()[0]
     kept["bombs"] = refuse_bombs()

@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzzers, small sound files of every kind, into tests/fuzz/corpus/NAME. They
-are committed; run this only after a change here. Other files of a corpus (found-*) are left alone."""
+"""Writes the corpora of the fuzzers into FOLDER/NAME: the seeds, small sound files of every kind, and what fuzzers have
+found (tests/fuzz/corpus). The build does; usage: seeds.py FOLDER"""
 import gzip
 import io
 import itertools
 import json
 import os
 import re
+import shutil
 import struct
+import sys
 import zipfile
 
-corpus = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
+HERE, CORPORA = os.path.dirname(os.path.abspath(__file__)), sys.argv[1]
+shutil.rmtree(CORPORA, ignore_errors=True)
+shutil.copytree(os.path.join(HERE, "corpus"), CORPORA)
 
 
 def seed(name, what, data):
-    os.makedirs(os.path.join(corpus, name), exist_ok=True)
-    with open(os.path.join(corpus, name, "seed-" + what), "wb") as file:
+    os.makedirs(os.path.join(CORPORA, name), exist_ok=True)
+    with open(os.path.join(CORPORA, name, "seed-" + what), "wb") as file:
         file.write(data.encode() if isinstance(data, str) else data)
 
 
@@ -348,6 +352,8 @@ seed("config", "types", json.dumps({
     "train": {"lr": 1e308, "epochs": 1.5, "betas": [0, 0] * 9}, "comm": {"timeout": []}, "run": {"dir": True},
     "messages": {"widths": [2]}, "commm": {}, "dropout": 1, "train.rate": 1, "zzzzzzzzzzzzzz": 0, "data.zq": 1}))
 seed("config", "list", "[]")
+for name in "cora-gcn", "adaqp-yelp-sage":
+    seed("config", name, open(os.path.join(HERE, "..", "..", "configs", name + ".json")).read())
 metrics = {"loss": 0.5, "accuracy": 0.75, "micro_f1": 0.75, "macro_f1": None, "rows": 12}
 hashes = [{"name": name + ".safetensors", "hash": letter * 32} for name, letter in
           (("model", "a"), ("best", "b"), ("optimizer", "0"))]
@@ -370,7 +376,7 @@ sealed(dict(manifest, version=3))
 
 # ---- arrays of which fuzz_arrays.c makes archives
 
-source = open(os.path.join(os.path.dirname(corpus), "fuzz_arrays.c")).read()
+source = open(os.path.join(HERE, "fuzz_arrays.c")).read()
 KEYS = re.findall(r'"(\w+)"', source[source.index("keys[]"):source.index("};", source.index("keys[]"))])
 LETTERS = {"f4": (0, "f"), "i4": (1, "i"), "i8": (2, "q"), "u1": (3, "B"), "b1": (4, "B"), "f8": (5, "d"), "S3": (9, "B")}
 
