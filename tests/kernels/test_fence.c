@@ -109,9 +109,10 @@ static void misuse_in_poll(void *context) {
 static void run_polled(Scene *scene) {
     const Backend *b = scene->b;
     Poll poll = {misuse_in_poll, scene};
-    Rows rows = rows_alloc(b, 1000, 16, "test"), out = rows_alloc(b, 1000, 16, "test");
+    const int64_t count = 20000; // so many that the first of many threads has some, too
+    Rows rows = rows_alloc(b, count, 16, "test"), out = rows_alloc(b, count, 16, "test");
     DeviceFloat *w = b->alloc(16 * 16 * sizeof(float), "test");
-    b->dense(out, (Range){0, 1000}, rows, w, NULL, false, &poll);
+    b->dense(out, (Range){0, count}, rows, w, NULL, false, &poll);
     b->finish(&poll);
     if (!scene->polled)
         _exit(2);
