@@ -39,7 +39,7 @@ typedef struct Rows {
     DeviceFloat *at;        // [count, stride] of `type`, 64-byte aligned; padding columns are zero
     int64_t count, columns; // columns in use
     int64_t stride;         // numbers from row to row: a multiple of 16
-    RowsType type;          // bf16: of the CPU alone, in operations that say so
+    RowsType type;          // fp32 in operations that do not name another
 } Rows;
 
 typedef struct Backend Backend;

@@ -16,101 +16,130 @@ static constexpr int EACH_LANES = 16;
     LAUNCH(kernel, cuda_blocks((rows)*EACH_LANES, ROW_THREADS), ROW_THREADS, 0,                    \
            cuda_stream(STREAM_COMPUTE), __VA_ARGS__)
 
-__global__ __launch_bounds__(ROW_THREADS) static void activate_rows(DeviceRows out, DeviceRows u,
-                                                                    int function, float slope,
-                                                                    int64_t begin, int64_t end) {
+template <typename Number>
+__global__ __launch_bounds__(ROW_THREADS) static void activate_rows(RowsOf<Number> out,
+                                                                    RowsOf<Number> u, int function,
+                                                                    float slope, int64_t begin,
+                                                                    int64_t end) {
     EACH_VALUE(u, begin, end, r, c)
-    out.at[r * out.stride + c] = activation_of(function, slope, u.at[r * u.stride + c]);
+    put(out.at + r * out.stride + c,
+        activation_of(function, slope, value_of(u.at[r * u.stride + c])));
+}
+
+template <typename Number>
+static void activate(Rows out, Range range, Rows u, uint8_t function, float slope) {
+    LAUNCH_VALUES(activate_rows<Number>, range.end - range.begin, rows_of<Number>(out),
+                  rows_of<Number>(u), (int)function, slope, range.begin, range.end);
 }
 
 void cuda_activate(Rows out, Range range, Rows u, uint8_t function, float slope, const Poll *) {
-    LAUNCH_VALUES(activate_rows, range.end - range.begin, device_rows(out), device_rows(u),
-                  (int)function, slope, range.begin, range.end);
+    EACH_TYPE(u.type, activate, out, range, u, function, slope);
 }
 
-__global__ __launch_bounds__(ROW_THREADS) static void activate_back_rows(DeviceRows d, DeviceRows u,
-                                                                         int function, float slope,
-                                                                         int64_t begin,
-                                                                         int64_t end) {
+template <typename Number>
+__global__ __launch_bounds__(ROW_THREADS) static void activate_back_rows(
+    RowsOf<Number> d, RowsOf<Number> u, int function, float slope, int64_t begin, int64_t end) {
     EACH_VALUE(u, begin, end, r, c) {
-        float *at = d.at + r * d.stride + c;
-        *at = *at * activation_slope(function, slope, u.at[r * u.stride + c]);
+        Number *at = d.at + r * d.stride + c;
+        put(at,
+            value_of(*at) * activation_slope(function, slope, value_of(u.at[r * u.stride + c])));
     }
 }
 
+template <typename Number>
+static void activate_back(Rows d, Range range, Rows u, uint8_t function, float slope) {
+    LAUNCH_VALUES(activate_back_rows<Number>, range.end - range.begin, rows_of<Number>(d),
+                  rows_of<Number>(u), (int)function, slope, range.begin, range.end);
+}
+
 void cuda_activate_back(Rows d, Range range, Rows u, uint8_t function, float slope, const Poll *) {
-    LAUNCH_VALUES(activate_back_rows, range.end - range.begin, device_rows(d), device_rows(u),
-                  (int)function, slope, range.begin, range.end);
+    EACH_TYPE(u.type, activate_back, d, range, u, function, slope);
 }
 
 // ---- the maximum
 
-__global__ __launch_bounds__(ROW_THREADS) static void larger_rows(DeviceRows out,
+template <typename Number>
+__global__ __launch_bounds__(ROW_THREADS) static void larger_rows(RowsOf<Number> out,
                                                                   unsigned char *which,
-                                                                  DeviceRows x, int place,
+                                                                  RowsOf<Number> x, int place,
                                                                   int64_t begin, int64_t end) {
     EACH_VALUE(x, begin, end, r, c) {
-        const float value = x.at[r * x.stride + c];
-        float *at = out.at + r * out.stride + c;
-        if (place == 0 || value > *at) {
-            *at = value;
+        const float value = value_of(x.at[r * x.stride + c]);
+        Number *at = out.at + r * out.stride + c;
+        if (place == 0 || value > value_of(*at)) {
+            put(at, value);
             which[r * out.stride + c] = (unsigned char)place;
         }
     }
 }
 
-void cuda_take_larger(Rows out, DeviceByte *which, Range range, Rows x, uint8_t place,
-                      const Poll *) {
-    LAUNCH_VALUES(larger_rows, range.end - range.begin, device_rows(out), bytes_of(which),
-                  device_rows(x), (int)place, range.begin, range.end);
+template <typename Number>
+static void take_larger(Rows out, DeviceByte *which, Range range, Rows x, uint8_t place) {
+    LAUNCH_VALUES(larger_rows<Number>, range.end - range.begin, rows_of<Number>(out),
+                  bytes_of(which), rows_of<Number>(x), (int)place, range.begin, range.end);
 }
 
-__global__ __launch_bounds__(ROW_THREADS) static void chosen_rows(DeviceRows out, DeviceRows g,
-                                                                  const unsigned char *which,
-                                                                  int place, int64_t begin,
-                                                                  int64_t end) {
+void cuda_take_larger(Rows out, DeviceByte *which, Range range, Rows x, uint8_t place,
+                      const Poll *) {
+    EACH_TYPE(x.type, take_larger, out, which, range, x, place);
+}
+
+template <typename Number>
+__global__
+__launch_bounds__(ROW_THREADS) static void chosen_rows(RowsOf<Number> out, RowsOf<Number> g,
+                                                       const unsigned char *which, int place,
+                                                       int64_t begin, int64_t end) {
     EACH_VALUE(g, begin, end, r, c) {
-        float *at = out.at + r * out.stride + c;
+        Number *at = out.at + r * out.stride + c;
         if (which[r * out.stride + c] == place)
-            *at = *at + g.at[r * g.stride + c];
+            put(at, value_of(*at) + value_of(g.at[r * g.stride + c]));
     }
+}
+
+template <typename Number>
+static void add_chosen(Rows out, Range range, Rows g, const DeviceByte *which, uint8_t place) {
+    LAUNCH_VALUES(chosen_rows<Number>, range.end - range.begin, rows_of<Number>(out),
+                  rows_of<Number>(g), bytes_of(which), (int)place, range.begin, range.end);
 }
 
 void cuda_add_chosen(Rows out, Range range, Rows g, const DeviceByte *which, uint8_t place,
                      const Poll *) {
-    LAUNCH_VALUES(chosen_rows, range.end - range.begin, device_rows(out), device_rows(g),
-                  bytes_of(which), (int)place, range.begin, range.end);
+    EACH_TYPE(g.type, add_chosen, out, range, g, which, place);
 }
 
 // ---- norms of columns
 
-struct ColumnsOf {
-    DeviceRows u;
+template <typename Number> struct ColumnsOf {
+    RowsOf<Number> u;
     const float *middle, *factor; // NULL: xhat is u
 };
 
-__device__ static inline float xhat_at(const ColumnsOf &of, int64_t r, int64_t c) {
-    const float u = of.u.at[r * of.u.stride + c];
+template <typename Number>
+__device__ static inline float xhat_at(const ColumnsOf<Number> &of, int64_t r, int64_t c) {
+    const float u = value_of(of.u.at[r * of.u.stride + c]);
     return of.middle != nullptr ? (u - of.middle[c]) * of.factor[c] : u;
 }
 
-static ColumnsOf columns_of(Rows u, const DeviceFloat *middle, const DeviceFloat *factor) {
-    return ColumnsOf{device_rows(u), floats_of(middle), floats_of(factor)};
+template <typename Number>
+static ColumnsOf<Number> columns_of(Rows u, const DeviceFloat *middle, const DeviceFloat *factor) {
+    return ColumnsOf<Number>{rows_of<Number>(u), floats_of(middle), floats_of(factor)};
 }
 
 int64_t cuda_column_products_scratch(int64_t rows, int64_t columns) {
     return 2 * columns * sum_blocks(rows);
 }
 
-__global__ __launch_bounds__(ROW_THREADS) static void product_parts(double *part, ColumnsOf of,
-                                                                    DeviceRows g, int64_t block) {
+template <typename Number>
+__global__
+__launch_bounds__(ROW_THREADS) static void product_parts(double *part, ColumnsOf<Number> of,
+                                                         RowsOf<Number> g, int64_t block) {
     const int64_t columns = g.columns, items = divide_up(g.count, block) * columns;
     for (int64_t i = (int64_t)blockIdx.x * ROW_THREADS + threadIdx.x; i < items;
          i += (int64_t)gridDim.x * ROW_THREADS) {
         const int64_t b = i / columns, c = i % columns, end = least((b + 1) * block, g.count);
         double sum = 0, product = 0;
         for (int64_t r = b * block; r < end; r++) {
-            const float d = g.at[r * g.stride + c];
+            const float d = value_of(g.at[r * g.stride + c]);
             sum += (double)d;
             product += (double)d * (double)xhat_at(of, r, c);
         }
@@ -132,45 +161,67 @@ __global__ __launch_bounds__(ROW_THREADS) static void add_product_parts(double *
     }
 }
 
-void cuda_column_products(DeviceDouble *sums, Rows g, Rows u, const DeviceFloat *middle,
-                          const DeviceFloat *factor, DeviceDouble *scratch, const Poll *) {
+template <typename Number>
+static void column_products(DeviceDouble *sums, Rows g, Rows u, const DeviceFloat *middle,
+                            const DeviceFloat *factor, DeviceDouble *scratch) {
     const int64_t block = sum_block_rows(g.count), blocks = sum_blocks(g.count);
-    LAUNCH(product_parts, cuda_blocks(blocks * g.columns, ROW_THREADS), ROW_THREADS, 0,
-           cuda_stream(STREAM_COMPUTE), doubles_of(scratch), columns_of(u, middle, factor),
-           device_rows(g), block);
+    LAUNCH(product_parts<Number>, cuda_blocks(blocks * g.columns, ROW_THREADS), ROW_THREADS, 0,
+           cuda_stream(STREAM_COMPUTE), doubles_of(scratch), columns_of<Number>(u, middle, factor),
+           rows_of<Number>(g), block);
     LAUNCH(add_product_parts, cuda_blocks(2 * g.columns, ROW_THREADS), ROW_THREADS, 0,
            cuda_stream(STREAM_COMPUTE), doubles_of(sums), doubles_of(scratch), blocks,
            2 * g.columns);
 }
 
-__global__ __launch_bounds__(ROW_THREADS) static void norm_rows(DeviceRows out, ColumnsOf of,
-                                                                const float *gamma,
-                                                                const float *beta, int64_t begin,
-                                                                int64_t end) {
+void cuda_column_products(DeviceDouble *sums, Rows g, Rows u, const DeviceFloat *middle,
+                          const DeviceFloat *factor, DeviceDouble *scratch, const Poll *) {
+    EACH_TYPE(u.type, column_products, sums, g, u, middle, factor, scratch);
+}
+
+template <typename Number>
+__global__
+__launch_bounds__(ROW_THREADS) static void norm_rows(RowsOf<Number> out, ColumnsOf<Number> of,
+                                                     const float *gamma, const float *beta,
+                                                     int64_t begin, int64_t end) {
     EACH_VALUE(out, begin, end, r, c)
-    out.at[r * out.stride + c] = xhat_at(of, r, c) * gamma[c] + beta[c];
+    put(out.at + r * out.stride + c, xhat_at(of, r, c) * gamma[c] + beta[c]);
+}
+
+template <typename Number>
+static void norm_columns(Rows out, Range range, Rows u, const DeviceFloat *middle,
+                         const DeviceFloat *factor, const DeviceFloat *gamma,
+                         const DeviceFloat *beta) {
+    LAUNCH_VALUES(norm_rows<Number>, range.end - range.begin, rows_of<Number>(out),
+                  columns_of<Number>(u, middle, factor), floats_of(gamma), floats_of(beta),
+                  range.begin, range.end);
 }
 
 void cuda_norm_columns(Rows out, Range range, Rows u, const DeviceFloat *middle,
                        const DeviceFloat *factor, const DeviceFloat *gamma, const DeviceFloat *beta,
                        const Poll *) {
-    LAUNCH_VALUES(norm_rows, range.end - range.begin, device_rows(out),
-                  columns_of(u, middle, factor), floats_of(gamma), floats_of(beta), range.begin,
-                  range.end);
+    EACH_TYPE(u.type, norm_columns, out, range, u, middle, factor, gamma, beta);
 }
 
-__global__ __launch_bounds__(ROW_THREADS) static void norm_back_rows(DeviceRows d, ColumnsOf of,
-                                                                     const float *gamma,
-                                                                     const float *mean) {
+template <typename Number>
+__global__
+__launch_bounds__(ROW_THREADS) static void norm_back_rows(RowsOf<Number> d, ColumnsOf<Number> of,
+                                                          const float *gamma, const float *mean) {
     const int64_t end = d.count;
     EACH_VALUE(d, 0, end, r, c) {
-        float *at = d.at + r * d.stride + c;
-        *at = (gamma[c] * of.factor[c]) * (*at - mean[c] - xhat_at(of, r, c) * mean[d.columns + c]);
+        Number *at = d.at + r * d.stride + c;
+        put(at, (gamma[c] * of.factor[c]) *
+                    (value_of(*at) - mean[c] - xhat_at(of, r, c) * mean[d.columns + c]));
     }
+}
+
+template <typename Number>
+static void norm_columns_back(Rows d, Rows u, const DeviceFloat *middle, const DeviceFloat *factor,
+                              const DeviceFloat *gamma, const DeviceFloat *mean) {
+    LAUNCH_VALUES(norm_back_rows<Number>, d.count, rows_of<Number>(d),
+                  columns_of<Number>(u, middle, factor), floats_of(gamma), floats_of(mean));
 }
 
 void cuda_norm_columns_back(Rows d, Rows u, const DeviceFloat *middle, const DeviceFloat *factor,
                             const DeviceFloat *gamma, const DeviceFloat *mean, const Poll *) {
-    LAUNCH_VALUES(norm_back_rows, d.count, device_rows(d), columns_of(u, middle, factor),
-                  floats_of(gamma), floats_of(mean));
+    EACH_TYPE(u.type, norm_columns_back, d, u, middle, factor, gamma, mean);
 }

@@ -46,13 +46,13 @@ static bool word_is(const char *word, const char *other) {
 }
 
 static bool spmm_may_be_used(void) {
-    return word_is(cuda_how.spmm, "cusparse") || word_is(cuda_how.spmm, "auto");
+    return !cuda_is_bf16 && (word_is(cuda_how.spmm, "cusparse") || word_is(cuda_how.spmm, "auto"));
 }
 
 const char *cuda_spmm(void) {
     if (choice.forced != NULL)
         return choice.forced;
-    if (word_is(cuda_how.spmm, "auto"))
+    if (!cuda_is_bf16 && word_is(cuda_how.spmm, "auto"))
         return choice.spmm_seconds < choice.own_seconds ? "cusparse" : "own";
     return spmm_may_be_used() ? "cusparse" : "own";
 }
@@ -72,7 +72,7 @@ struct Aggregate {
     int64_t long_rows;
     const float *weight; // NULL: the Csr's; cuSPARSE knows these alone
     int lanes;           // of AggregateTask; 0: not measured
-    DeviceRows x;        // of the last prepare; borrowed
+    Rows x;              // of the last prepare; borrowed
     const float *right;
 };
 
@@ -128,10 +128,12 @@ const char *cuda_aggregate_describe(const Aggregate *a, int64_t, RowsType) {
 }
 
 void cuda_aggregate_prepare(Aggregate *a, Rows x, const DeviceFloat *right, const Poll *poll) {
-    a->x = device_rows(x);
+    a->x = x;
     a->right = floats_of(right);
-    if (uses_spmm(a))
-        spmm_prepare(a->spmm, &a->x, a->right);
+    if (uses_spmm(a)) {
+        const DeviceRows floats = device_rows(x);
+        spmm_prepare(a->spmm, &floats, a->right);
+    }
     poll_call(poll);
 }
 
@@ -147,8 +149,10 @@ void cuda_aggregate_sums(Aggregate *a, Rows sums, Range range, bool self, const 
 void cuda_aggregate_rows(Aggregate *a, Rows out, Range range, bool self, const DeviceFloat *left,
                          const Poll *) {
     AggregateTask task = {};
-    task.out = floats_of(out.at);
+    task.out = out.at;
     task.x = a->x.at;
+    task.out_type = out.type;
+    task.x_type = a->x.type;
     task.out_stride = out.stride;
     task.x_stride = a->x.stride;
     task.sources = a->x.count;
@@ -203,8 +207,8 @@ static double own_seconds_of(Aggregate *a, Rows out) {
 }
 
 void cuda_aggregate_tune(Aggregate *a, Rows out, Rows x) {
-    const bool is_auto = word_is(cuda_how.spmm, "auto");
-    if (!is_auto && (size_t)(x.count * x.stride) * sizeof(float) <= cuda_cache_bytes())
+    const bool is_auto = a->spmm != NULL && word_is(cuda_how.spmm, "auto");
+    if (!is_auto && (size_t)(x.count * x.stride) * rows_number(x.type) <= cuda_cache_bytes())
         return;
     const char *forced = choice.forced;
     cuda_aggregate_prepare(a, x, NULL, NULL);
@@ -268,16 +272,16 @@ __global__ static void find_ends(int64_t *to, const int64_t *from, const int64_t
     }
 }
 
-void cuda_aggregate_halo(HaloAggregate *h, Rows out, Rows halo,
-                         [[maybe_unused]] const DeviceFloat *right, int64_t column_end,
-                         const DeviceFloat *left, const Poll *) {
-    assert(right == NULL); // that of rows of bf16
+void cuda_aggregate_halo(HaloAggregate *h, Rows out, Rows halo, const DeviceFloat *right,
+                         int64_t column_end, const DeviceFloat *left, const Poll *) {
     enum { THREADS = 256 };
     LAUNCH(find_ends, cuda_blocks(h->csr.rows, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
            h->to, h->from, h->csr.offset, h->csr.column, h->csr.rows, column_end);
     AggregateTask task = {};
-    task.out = floats_of(out.at);
-    task.x = floats_of(halo.at);
+    task.out = out.at;
+    task.x = halo.at;
+    task.out_type = out.type;
+    task.x_type = halo.type;
     task.out_stride = out.stride;
     task.x_stride = halo.stride;
     task.sources = halo.count;
@@ -287,6 +291,7 @@ void cuda_aggregate_halo(HaloAggregate *h, Rows out, Rows halo,
     task.column = h->csr.column;
     task.weight = h->csr.weight;
     task.left = floats_of(left);
+    task.right = floats_of(right);
     task.resume = true;
     aggregate_task_run(&task, 0, h->csr.rows);
     std::swap(h->from, h->to);

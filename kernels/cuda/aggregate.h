@@ -8,9 +8,10 @@
 // start is out[i] itself if `resume`, else right[i] x[i] if `self`, else 0. Each term is (right x)
 // first, then the weight times it, and terms are added in the order of the edges: the CPU's bits.
 struct AggregateTask {
-    float *out;
-    const float *x;
-    int64_t out_stride, x_stride; // multiples of 16; floats to make: out_stride
+    void *out; // rows of out_type, and x of x_type
+    const void *x;
+    RowsType out_type, x_type;
+    int64_t out_stride, x_stride; // multiples of 16; columns to make: out_stride
     int64_t sources;              // rows of x
     int lanes;                    // of a tile, at most (4 .. 32); 0: by the size of x
     const int64_t *begin, *end;
@@ -19,6 +20,18 @@ struct AggregateTask {
     bool self, resume;
     int64_t longest; // rows of more edges are left out; 0: none is
 };
+
+// Of the result, whose type a kernel asks for once a row.
+__device__ static inline float4 out_quad(const AggregateTask &task, int64_t at) {
+    return task.out_type == ROWS_BF16 ? quad_of((const Bf16 *)task.out + at)
+                                      : quad_of((const float *)task.out + at);
+}
+__device__ static inline void put_out(const AggregateTask &task, int64_t at, float4 sum) {
+    if (task.out_type == ROWS_BF16)
+        put_quad((Bf16 *)task.out + at, sum);
+    else
+        put_quad((float *)task.out + at, sum);
+}
 
 // Rows first .. last - 1 of the task, on STREAM_COMPUTE.
 void aggregate_task_run(const AggregateTask *task, int64_t first, int64_t last);

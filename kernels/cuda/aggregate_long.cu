@@ -8,7 +8,9 @@
 enum { COLUMNS = 32, LANES_OF_EDGE = COLUMNS / 4, THREADS = 256, EDGES = 256, PASSES = 8 };
 static_assert(PASSES * THREADS / LANES_OF_EDGE == EDGES, "a pass fetches THREADS / 8 edges");
 
-// The terms of the edges begin .. begin + count - 1 into shared memory [EDGES][COLUMNS].
+// X: a number of x. The terms of the edges begin .. begin + count - 1 into shared memory
+// [EDGES][COLUMNS].
+template <typename X>
 __device__ static inline void fetch_terms(float *term, const AggregateTask &task, int64_t begin,
                                           int64_t count, int64_t first_column) {
     const int lane = (int)threadIdx.x % LANES_OF_EDGE;
@@ -18,7 +20,7 @@ __device__ static inline void fetch_terms(float *term, const AggregateTask &task
         if (e >= count || at >= task.out_stride)
             continue;
         const int64_t j = task.column[begin + e];
-        float4 x = *(const float4 *)(task.x + j * task.x_stride + at);
+        float4 x = quad_of((const X *)task.x + j * task.x_stride + at);
         const float right = task.right != NULL ? task.right[j] : 1.0f;
         const float weight = task.weight != NULL ? task.weight[begin + e] : 1.0f;
         x = make_float4(weight * (right * x.x), weight * (right * x.y), weight * (right * x.z),
@@ -27,13 +29,22 @@ __device__ static inline void fetch_terms(float *term, const AggregateTask &task
     }
 }
 
+template <typename X>
 __device__ static inline float start_of(const AggregateTask &task, int64_t i, int64_t column) {
     if (!task.self)
         return 0;
-    float x = task.x[i * task.x_stride + column];
+    float x = value_of(((const X *)task.x)[i * task.x_stride + column]);
     return task.right != NULL ? task.right[i] * x : x;
 }
 
+__device__ static inline void put_one(const AggregateTask &task, int64_t at, float sum) {
+    if (task.out_type == ROWS_BF16)
+        put((Bf16 *)task.out + at, sum);
+    else
+        put((float *)task.out + at, sum);
+}
+
+template <typename X>
 __global__ __launch_bounds__(THREADS) static void long_kernel(AggregateTask task,
                                                               const int32_t *list, int64_t count,
                                                               int tiles) {
@@ -42,10 +53,10 @@ __global__ __launch_bounds__(THREADS) static void long_kernel(AggregateTask task
         const int64_t i = list[item / tiles], first = item % tiles * COLUMNS;
         const int64_t end = task.end[i], column = first + threadIdx.x;
         const bool sums = threadIdx.x < COLUMNS && column < task.out_stride;
-        float sum = sums ? start_of(task, i, column) : 0.0f;
+        float sum = sums ? start_of<X>(task, i, column) : 0.0f;
         for (int64_t edge = task.begin[i]; edge < end; edge += EDGES) {
             const int64_t here = least(EDGES, end - edge);
-            fetch_terms(term, task, edge, here, first);
+            fetch_terms<X>(term, task, edge, here, first);
             __syncthreads();
             if (sums)
                 for (int64_t e = 0; e < here; e++)
@@ -53,13 +64,19 @@ __global__ __launch_bounds__(THREADS) static void long_kernel(AggregateTask task
             __syncthreads();
         }
         if (sums)
-            task.out[i * task.out_stride + column] = task.left != NULL ? task.left[i] * sum : sum;
+            put_one(task, i * task.out_stride + column,
+                    task.left != NULL ? task.left[i] * sum : sum);
     }
+}
+
+template <typename X>
+static void run_long(const AggregateTask *task, const int32_t *list, int64_t first, int64_t last) {
+    const int64_t tiles = divide_up(task->out_stride, COLUMNS);
+    LAUNCH(long_kernel<X>, (last - first) * tiles, THREADS, EDGES * COLUMNS * sizeof(float),
+           cuda_stream(STREAM_COMPUTE), *task, list + first, last - first, (int)tiles);
 }
 
 void aggregate_long_run(const AggregateTask *task, const int32_t *list, int64_t first,
                         int64_t last) {
-    const int64_t tiles = divide_up(task->out_stride, COLUMNS);
-    LAUNCH(long_kernel, (last - first) * tiles, THREADS, EDGES * COLUMNS * sizeof(float),
-           cuda_stream(STREAM_COMPUTE), *task, list + first, last - first, (int)tiles);
+    EACH_TYPE(task->x_type, run_long, task, list, first, last);
 }

@@ -17,13 +17,14 @@ __device__ static inline float4 plus(float4 a, float4 b) {
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-// What row i of the task starts from, in the four columns from `at` on.
+// What row i of the task starts from, in the four columns from `at` on. X: a number of x.
+template <typename X>
 __device__ static inline float4 start_of(const AggregateTask &task, int64_t i, int64_t at) {
     if (task.resume)
-        return *(const float4 *)(task.out + i * task.out_stride + at);
+        return out_quad(task, i * task.out_stride + at);
     if (!task.self)
         return make_float4(0, 0, 0, 0);
-    float4 x = *(const float4 *)(task.x + i * task.x_stride + at);
+    float4 x = quad_of((const X *)task.x + i * task.x_stride + at);
     return task.right != NULL ? times(task.right[i], x) : x;
 }
 
@@ -37,31 +38,31 @@ __device__ static inline float4 term_of(const AggregateTask &task, int64_t edge,
     return x;
 }
 
-template <int KIND>
+template <int KIND, typename X>
 __device__ static inline float4 add_edges(const AggregateTask &task, float4 sum, int64_t begin,
                                           int64_t end, int64_t at) {
+    const X *column = (const X *)task.x + at;
     int64_t edge = begin;
     for (; edge + AHEAD <= end; edge += AHEAD) {
         int32_t j[AHEAD];
-        float4 x[AHEAD];
+        RawQuad<X> x[AHEAD];
         for (int a = 0; a < AHEAD; a++)
             j[a] = task.column[edge + a];
         for (int a = 0; a < AHEAD; a++)
-            x[a] = *(const float4 *)(task.x + j[a] * task.x_stride + at);
+            x[a] = *(const RawQuad<X> *)(column + j[a] * task.x_stride);
         for (int a = 0; a < AHEAD; a++)
-            sum = plus(sum, term_of<KIND>(task, edge + a, j[a], x[a]));
+            sum = plus(sum, term_of<KIND>(task, edge + a, j[a], quad_value(x[a])));
     }
     for (; edge < end; edge++) {
         int32_t j = task.column[edge];
-        float4 x = *(const float4 *)(task.x + j * task.x_stride + at);
-        sum = plus(sum, term_of<KIND>(task, edge, j, x));
+        sum = plus(sum, term_of<KIND>(task, edge, j, quad_of(column + j * task.x_stride)));
     }
     return sum;
 }
 
 // `lanes` neighbouring threads take a tile of 4 lanes columns of one row; all rows of a tile come
 // before the next tile. BLOCKS a multiprocessor leave a thread the registers for AHEAD rows.
-template <int KIND>
+template <int KIND, typename X>
 __global__ __launch_bounds__(THREADS, BLOCKS) static void rows_kernel(AggregateTask task,
                                                                       int64_t first, int64_t last,
                                                                       int lanes, int tiles) {
@@ -75,36 +76,42 @@ __global__ __launch_bounds__(THREADS, BLOCKS) static void rows_kernel(AggregateT
         if (at >= task.out_stride || unchanged || (task.longest > 0 && end - begin > task.longest))
             continue;
         const int64_t i = task.row != NULL ? task.row[k] : k;
-        float4 sum = add_edges<KIND>(task, start_of(task, i, at), begin, end, at);
+        float4 sum = add_edges<KIND, X>(task, start_of<X>(task, i, at), begin, end, at);
         if (task.left != NULL)
             sum = times(task.left[i], sum);
-        *(float4 *)(task.out + i * task.out_stride + at) = sum;
+        put_out(task, i * task.out_stride + at, sum);
     }
 }
 
 // Unmeasured: so few that a slice of x as wide as a tile fits into the second cache; a line of
 // memory at least. Only rows whose neighbours are near one another do as well with wider tiles.
-static int lanes_by_size(int64_t sources) {
-    const size_t columns = cuda_cache_bytes() / sizeof(float) / (size_t)(sources > 0 ? sources : 1);
+static int lanes_by_size(int64_t sources, RowsType type) {
+    const size_t columns =
+        cuda_cache_bytes() / rows_number(type) / (size_t)(sources > 0 ? sources : 1);
     return columns >= 128 ? 32 : columns >= 64 ? 16 : 8;
 }
 
 // Lanes of a tile, a power of two: no more than a row's columns need.
 static int lanes_for(const AggregateTask *task) {
-    const int most = task->lanes > 0 ? task->lanes : lanes_by_size(task->sources);
+    const int most = task->lanes > 0 ? task->lanes : lanes_by_size(task->sources, task->x_type);
     int lanes = 4;
     while (lanes < most && 4 * lanes < task->out_stride)
         lanes *= 2;
     return lanes;
 }
 
-void aggregate_task_run(const AggregateTask *task, int64_t first, int64_t last) {
-    static void (*const kernels[])(AggregateTask, int64_t, int64_t, int, int) = {
-        rows_kernel<0>, rows_kernel<WEIGHT>, rows_kernel<RIGHT>, rows_kernel<WEIGHT | RIGHT>};
+template <typename X> static void run_task(const AggregateTask *task, int64_t first, int64_t last) {
+    static void (*const kernels[])(AggregateTask, int64_t, int64_t, int,
+                                   int) = {rows_kernel<0, X>, rows_kernel<WEIGHT, X>,
+                                           rows_kernel<RIGHT, X>, rows_kernel<WEIGHT | RIGHT, X>};
     const int lanes = lanes_for(task);
     const int64_t tiles = divide_up(task->out_stride, 4 * lanes);
     const int kind = (task->weight != NULL ? WEIGHT : 0) | (task->right != NULL ? RIGHT : 0);
     // one item a group: the device hands out blocks as others end, which evens out long rows
     LAUNCH(kernels[kind], divide_up((last - first) * tiles * lanes, THREADS), THREADS, 0,
            cuda_stream(STREAM_COMPUTE), *task, first, last, lanes, (int)tiles);
+}
+
+void aggregate_task_run(const AggregateTask *task, int64_t first, int64_t last) {
+    EACH_TYPE(task->x_type, run_task, task, first, last);
 }

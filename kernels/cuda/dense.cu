@@ -7,7 +7,7 @@
 //
 // cuBLAS counts by columns: a row-major matrix is its transposed one. So out = a W is
 // outT = WT aT, and the strides of rows are its leading dimensions.
-#include "device.h"
+#include "dense.h"
 
 #include <cstdio>
 
@@ -20,13 +20,7 @@ enum {
 
 static cublasHandle_t library;
 
-#define BLAS_CALL(call)                                                                            \
-    do {                                                                                           \
-        cublasStatus_t status_ = (call);                                                           \
-        if (status_ != CUBLAS_STATUS_SUCCESS)                                                      \
-            cuda_host->check_failed(__FILE__, __LINE__, EXIT_CUDA, "%s failed: %s", #call,         \
-                                    cublasGetStatusString(status_));                               \
-    } while (0)
+cublasHandle_t blas(void) { return library; }
 
 void cuda_dense_start(void) {
     BLAS_CALL(cublasCreate(&library));
@@ -79,27 +73,34 @@ static void product(Rows out, Range range, Rows a, cublasOperation_t w_op, const
 
 void cuda_dense(Rows out, Range range, Rows a, const DeviceFloat *w, const DeviceFloat *bias,
                 bool add, const Poll *) {
-    product(out, range, a, CUBLAS_OP_N, w, bias, add);
+    const Factors one = {a, w, false};
+    if (cuda_is_bf16)
+        bf16_product(out, range, &one, 1, bias, add);
+    else
+        product(out, range, a, CUBLAS_OP_N, w, bias, add);
 }
 
 void cuda_dense_sum(Rows out, Range range, Rows a, const DeviceFloat *w, Rows b,
                     const DeviceFloat *w_b, const DeviceFloat *bias, const Poll *) {
+    const Factors both[] = {{a, w, false}, {b, w_b, false}};
+    if (cuda_is_bf16)
+        return bf16_product(out, range, both, 2, bias, false);
     product(out, range, a, CUBLAS_OP_N, w, bias, false);
     product(out, range, b, CUBLAS_OP_N, w_b, NULL, true);
 }
 
 void cuda_dense_transposed(Rows out, Range range, Rows g, const DeviceFloat *w, bool add,
                            const Poll *) {
-    product(out, range, g, CUBLAS_OP_T, w, NULL, add);
+    const Factors one = {g, w, true};
+    if (cuda_is_bf16)
+        bf16_product(out, range, &one, 1, NULL, add);
+    else
+        product(out, range, g, CUBLAS_OP_T, w, NULL, add);
 }
 
 // ---- the weight gradient
 
-// Parts of equal height, and behind them one of the rows that are left.
-struct Parts {
-    int64_t count, rows, rest;
-};
-static Parts parts_of(int64_t rows) {
+Parts parts_of(int64_t rows) {
     int64_t count = least(rows / PART_ROWS, WEIGHT_PARTS);
     if (count == 0)
         return Parts{0, 0, rows};
@@ -121,14 +122,10 @@ __global__ static void add_weight_parts(float *dw, const float *part, int64_t pa
     }
 }
 
-void cuda_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, const Poll *) {
-    DeviceRows x = device_rows(a), y = device_rows(g);
-    const Parts parts = parts_of(x.count);
+static void gradient_parts(float *part, const Parts &parts, Rows a, Rows g) {
+    const DeviceRows x = device_rows(a), y = device_rows(g);
     const int64_t count = x.columns * y.columns, whole = parts.count * parts.rows;
     const float one = 1, zero = 0;
-    if (count == 0)
-        return;
-    float *part = floats_of(scratch);
     if (parts.count > 0)
         BLAS_CALL(cublasSgemmStridedBatched_64(
             library, CUBLAS_OP_N, CUBLAS_OP_T, y.columns, x.columns, parts.rows, &one, y.at,
@@ -139,6 +136,18 @@ void cuda_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, 
                                  parts.rest, &one, y.at + whole * y.stride, y.stride,
                                  x.at + whole * x.stride, x.stride, &zero,
                                  part + parts.count * count, y.columns));
+}
+
+void cuda_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, const Poll *) {
+    const Parts parts = parts_of(a.count);
+    const int64_t count = a.columns * g.columns;
+    float *part = floats_of(scratch);
+    if (count == 0)
+        return;
+    if (cuda_is_bf16)
+        bf16_gradient_parts(part, parts, a, g);
+    else
+        gradient_parts(part, parts, a, g);
     LAUNCH(add_weight_parts, cuda_blocks(count, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
-           floats_of(dw), part, parts.count + (parts.rest > 0), count);
+           floats_of(dw), part, parts.all(), count);
 }

@@ -8,6 +8,8 @@
 
 #include "cuda.h"
 
+#include "../bf16.h"
+
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 
@@ -15,14 +17,24 @@
 
 // ---- memory
 
-struct DeviceRows {
-    float *at;
+// A number of rows of bf16: the upper half of a float.
+struct Bf16 {
+    uint16_t bits;
+};
+// Rows as kernels see them; a Number is a float or a Bf16.
+template <typename Number> struct RowsOf {
+    Number *at;
     int64_t count, columns, stride;
 };
-static inline DeviceRows device_rows(Rows rows) {
-    assert(rows.type == ROWS_FP32);
-    return DeviceRows{(float *)rows.at, rows.count, rows.columns, rows.stride};
+typedef RowsOf<float> DeviceRows;
+template <typename Number> static inline RowsOf<Number> rows_of(Rows rows) {
+    assert(rows_number(rows.type) == sizeof(Number));
+    return RowsOf<Number>{(Number *)rows.at, rows.count, rows.columns, rows.stride};
 }
+static inline DeviceRows device_rows(Rows rows) { return rows_of<float>(rows); }
+// Calls a template by the type of rows, which is a constant inside of it.
+#define EACH_TYPE(type, of, ...)                                                                   \
+    ((type) == ROWS_BF16 ? of<Bf16>(__VA_ARGS__) : of<float>(__VA_ARGS__))
 // Host and device code both look at a Device* pointer through these.
 __host__ __device__ static inline float *floats_of(const DeviceFloat *at) { return (float *)at; }
 __host__ __device__ static inline double *doubles_of(const DeviceDouble *at) {
@@ -38,6 +50,33 @@ __host__ __device__ static inline unsigned char *bytes_of(const DeviceByte *at) 
     return (unsigned char *)at;
 }
 
+// ---- numbers of rows, read and written as floats; what is written is rounded once
+__device__ static inline float value_of(float x) { return x; }
+__device__ static inline float value_of(Bf16 x) { return __uint_as_float((uint32_t)x.bits << 16); }
+__device__ static inline void put(float *at, float value) { *at = value; }
+__device__ static inline void put(Bf16 *at, float value) {
+    at->bits = (uint16_t)bf16_flushed(__float_as_uint(value));
+}
+// Four neighbours: one request.
+template <typename Number> struct QuadOf;
+template <> struct QuadOf<float> { typedef float4 Raw; };
+template <> struct QuadOf<Bf16> { typedef ushort4 Raw; };
+template <typename Number> using RawQuad = typename QuadOf<Number>::Raw;
+__device__ static inline float4 quad_value(float4 x) { return x; }
+__device__ static inline float4 quad_value(ushort4 x) {
+    return make_float4(value_of(Bf16{x.x}), value_of(Bf16{x.y}), value_of(Bf16{x.z}),
+                       value_of(Bf16{x.w}));
+}
+template <typename Number> __device__ static inline float4 quad_of(const Number *at) {
+    return quad_value(*(const RawQuad<Number> *)at);
+}
+__device__ static inline void put_quad(float *at, float4 value) { *(float4 *)at = value; }
+__device__ static inline void put_quad(Bf16 *at, float4 value) {
+    Bf16 quad[4];
+    put(quad, value.x), put(quad + 1, value.y), put(quad + 2, value.z), put(quad + 3, value.w);
+    *(ushort4 *)at = make_ushort4(quad[0].bits, quad[1].bits, quad[2].bits, quad[3].bits);
+}
+
 // ---- errors: a failed call ends the job with EXIT_CUDA and a sentence that names it.
 extern const PluginHost *cuda_host;
 #define CUDA_CALL(call)                                                                            \
@@ -50,6 +89,7 @@ extern const PluginHost *cuda_host;
 
 // ---- host
 extern BackendStart cuda_how;
+extern bool cuda_is_bf16; // inputs of dense products are; where rows are, products are told so
 cudaStream_t cuda_stream(DeviceStream stream);
 int cuda_processors(void);     // multiprocessors of the device
 size_t cuda_cache_bytes(void); // its second cache
@@ -64,7 +104,18 @@ const char *cuda_dense_describe(void); // dense.cu: "cuBLAS 13.0.2"
 // A flat block of the device that belongs to the backend itself, at least `bytes` large, kept until
 // the end: scratch of operations of one stream that their header gives none for. It grows (waiting
 // for both streams) and never shrinks; `slot` names the user.
-enum ScratchSlot { SCRATCH_LOSS, SCRATCH_SUMS, SCRATCH_BLAS, SCRATCH_DISTANCE, SCRATCH_SLOTS };
+enum ScratchSlot {
+    SCRATCH_LOSS,
+    SCRATCH_SUMS,
+    SCRATCH_BLAS,
+    SCRATCH_DISTANCE,
+    SCRATCH_STRIP, // floats on their way from or to rows of bf16
+    SCRATCH_INPUT, // inputs of products of bf16 that are floats
+    SCRATCH_OTHER_INPUT,
+    SCRATCH_WEIGHTS,
+    SCRATCH_OTHER_WEIGHTS,
+    SCRATCH_SLOTS
+};
 void *cuda_scratch(ScratchSlot slot, size_t bytes);
 
 // ---- launches: grid blocks of `block` threads with `bytes` of shared memory. An empty grid

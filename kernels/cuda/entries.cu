@@ -32,26 +32,30 @@ void cuda_dropout_entries(DeviceFloat *out, const DeviceFloat *value, int64_t co
            int32s_of(column), dropout_key(keep, key), int64s_of(gid));
 }
 
-__global__ static void pad(DeviceRows out, const float *w) {
+template <typename Number> __global__ static void pad(RowsOf<Number> out, const float *w) {
     const int64_t all = out.count * out.stride, step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t i = first_of(); i < all; i += step) {
         const int64_t r = i / out.stride, c = i % out.stride;
-        out.at[i] = c < out.columns ? w[r * out.columns + c] : 0.0f;
+        put(out.at + i, c < out.columns ? w[r * out.columns + c] : 0.0f);
     }
 }
 
-void cuda_pad_rows(Rows out, const DeviceFloat *w) {
-    LAUNCH(pad, cuda_blocks(out.count * out.stride, ENTRY_THREADS), ENTRY_THREADS, 0,
-           cuda_stream(STREAM_COMPUTE), device_rows(out), floats_of(w));
+template <typename Number> static void pad_rows(Rows out, const DeviceFloat *w) {
+    LAUNCH(pad<Number>, cuda_blocks(out.count * out.stride, ENTRY_THREADS), ENTRY_THREADS, 0,
+           cuda_stream(STREAM_COMPUTE), rows_of<Number>(out), floats_of(w));
 }
 
-__global__ static void unpad(float *w, DeviceRows rows) {
+void cuda_pad_rows(Rows out, const DeviceFloat *w) { EACH_TYPE(out.type, pad_rows, out, w); }
+
+template <typename Number> __global__ static void unpad(float *w, RowsOf<Number> rows) {
     const int64_t all = rows.count * rows.columns, step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t i = first_of(); i < all; i += step)
-        w[i] = rows.at[i / rows.columns * rows.stride + i % rows.columns];
+        w[i] = value_of(rows.at[i / rows.columns * rows.stride + i % rows.columns]);
 }
 
-void cuda_unpad_rows(DeviceFloat *w, Rows rows) {
-    LAUNCH(unpad, cuda_blocks(rows.count * rows.columns, ENTRY_THREADS), ENTRY_THREADS, 0,
-           cuda_stream(STREAM_COMPUTE), floats_of(w), device_rows(rows));
+template <typename Number> static void unpad_rows(DeviceFloat *w, Rows rows) {
+    LAUNCH(unpad<Number>, cuda_blocks(rows.count * rows.columns, ENTRY_THREADS), ENTRY_THREADS, 0,
+           cuda_stream(STREAM_COMPUTE), floats_of(w), rows_of<Number>(rows));
 }
+
+void cuda_unpad_rows(DeviceFloat *w, Rows rows) { EACH_TYPE(rows.type, unpad_rows, w, rows); }

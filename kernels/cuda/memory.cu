@@ -106,6 +106,19 @@ void cuda_message_zero(void *device, size_t bytes) { put_zeros(STREAM_MESSAGE, d
 
 // ---- rows: tight on the host, padded on the device
 
+// Rows of bf16 pass through a strip of floats, some at a time.
+template <typename EachStrip> static void each_strip(Rows rows, EachStrip each) {
+    const size_t bytes = (size_t)rows.columns * sizeof(float), most = 16 << 20;
+    const int64_t step = bytes < most ? (int64_t)(most / (bytes + 1)) : 1;
+    for (int64_t begin = 0; begin < rows.count && bytes > 0; begin += step) {
+        Rows some = rows;
+        some.at = (DeviceFloat *)(rows_of<Bf16>(rows).at + begin * rows.stride);
+        some.count = least(step, rows.count - begin);
+        const size_t size = (size_t)some.count * bytes;
+        each(some, (DeviceFloat *)cuda_scratch(SCRATCH_STRIP, size), begin * rows.columns, size);
+    }
+}
+
 static void put_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, Rows rows,
                      cudaMemcpyKind kind) {
     if (rows.count > 0 && rows.columns > 0)
@@ -115,11 +128,21 @@ static void put_rows(void *to, size_t to_pitch, const void *from, size_t from_pi
 }
 
 void cuda_upload_rows(Rows to, const float *from) {
+    if (to.type == ROWS_BF16)
+        return each_strip(to, [=](Rows rows, DeviceFloat *strip, int64_t first, size_t bytes) {
+            cuda_upload(strip, from + first, bytes);
+            cuda_pad_rows(rows, strip);
+        });
     put_rows(to.at, (size_t)to.stride * sizeof(float), from, (size_t)to.columns * sizeof(float), to,
              cudaMemcpyHostToDevice);
 }
 
 void cuda_download_rows(float *to, Rows from) {
+    if (from.type == ROWS_BF16)
+        return each_strip(from, [=](Rows rows, DeviceFloat *strip, int64_t first, size_t bytes) {
+            cuda_unpad_rows(strip, rows);
+            cuda_download(to + first, strip, bytes);
+        });
     put_rows(to, (size_t)from.columns * sizeof(float), from.at, (size_t)from.stride * sizeof(float),
              from, cudaMemcpyDeviceToHost);
 }

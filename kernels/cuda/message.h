@@ -44,10 +44,11 @@ __device__ static inline int64_t row_step(RowLanes lanes) {
            cuda_stream(STREAM_MESSAGE), __VA_ARGS__)
 
 // Row r of what a message is made of, by its number in [own rows | partial sums].
-__device__ static inline const float *message_row(const MessageSource &source, int64_t r) {
+template <typename Number>
+__device__ static inline const Number *message_row(const MessageSource &source, int64_t r) {
     return r < source.x.count
-               ? floats_of(source.x.at) + r * source.x.stride
-               : floats_of(source.partials.at) + (r - source.x.count) * source.partials.stride;
+               ? (const Number *)source.x.at + r * source.x.stride
+               : (const Number *)source.partials.at + (r - source.x.count) * source.partials.stride;
 }
 __device__ static inline float message_scale(const MessageSource &source, int64_t r) {
     return source.scale != NULL && r < source.x.count ? floats_of(source.scale)[r] : 1.0f;

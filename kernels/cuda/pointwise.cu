@@ -14,25 +14,10 @@ DropoutKey dropout_key(float keep, RandomKey key) {
 
 // ---- after a convolution
 
-PostTask post_task(Rows out, Rows z, const Post *post, PostSaved saved) {
-    PostTask task = {};
-    task.order = post_order(post);
-    task.save = post->training;
-    task.out = device_rows(out);
-    task.z = device_rows(z);
-    task.mean = floats_of(saved.mean);
-    task.inverse = floats_of(saved.inverse);
-    task.kept = bytes_of(saved.kept);
-    task.positive = bytes_of(saved.positive);
-    task.gamma = floats_of(post->gamma);
-    task.beta = floats_of(post->beta);
-    if (order_has(task.order, DO_DROPOUT))
-        task.key = dropout_key(post->keep, post->random);
-    return task;
-}
-
 // The bits of a row: each lane makes whole bytes, and all lanes see them afterwards.
-__device__ static inline void keep_row(unsigned char *kept, const PostTask &task, int64_t gid) {
+template <typename Number>
+__device__ static inline void keep_row(unsigned char *kept, const PostTask<Number> &task,
+                                       int64_t gid) {
     const int bytes = (int)(task.z.stride / 8);
     for (int b = row_lane(); b < bytes; b += LANES)
         kept[b] = (unsigned char)kept_byte(task.key, gid, b);
@@ -40,7 +25,8 @@ __device__ static inline void keep_row(unsigned char *kept, const PostTask &task
 }
 
 // Mean and inverse of the row's u = head(z).
-__device__ static inline void row_norm(PostRow *row, int head, int columns) {
+template <typename Number>
+__device__ static inline void row_norm(PostRow<Number> *row, int head, int columns) {
     float sum = 0, square = 0;
 #pragma unroll 4
     for (int c = row_lane(); c < columns; c += LANES)
@@ -69,8 +55,9 @@ __device__ static inline void save_positive(unsigned char *bits, unsigned *waiti
 }
 
 // out = tail(norm(head(z)))
-__device__ static inline void write_row(const PostTask &task, const PostRow &row, int order,
-                                        bool save) {
+template <typename Number>
+__device__ static inline void write_row(const PostTask<Number> &task, const PostRow<Number> &row,
+                                        int order, bool save) {
     const int head = order_head(order), tail = order_tail(order);
     const int columns = (int)task.z.columns, padded = padded_columns(task.z);
     unsigned waiting = 0;
@@ -79,24 +66,24 @@ __device__ static inline void write_row(const PostTask &task, const PostRow &row
         bool positive = false;
         float x = 0;
         if (c < columns) {
-            x = steps_forward(head, row.z[c], row, c, &positive);
+            x = steps_forward(head, value_of(row.z[c]), row, c, &positive);
             if (order_has(order, DO_NORM))
                 x = ((x - row.middle) * row.factor) * task.gamma[c] + task.beta[c];
             x = steps_forward(tail, x, row, c, &positive);
         }
-        row.out[c] = x;
+        put(row.out + c, x);
         if (save && order_has(order, DO_ACTIVATION))
             save_positive(row.positive, &waiting, positive, c - row_lane(), padded);
     }
 }
 
-template <int ORDER, bool SAVE>
-__global__ __launch_bounds__(ROW_THREADS) static void forward_rows(PostTask task, int64_t begin,
-                                                                   int64_t end) {
+template <int ORDER, bool SAVE, typename Number>
+__global__ __launch_bounds__(ROW_THREADS) static void forward_rows(PostTask<Number> task,
+                                                                   int64_t begin, int64_t end) {
     const int order = ORDER == ANY_ORDER ? task.order : ORDER;
     const bool save = ORDER == ANY_ORDER ? task.save : SAVE;
     for (int64_t r = begin + first_row(); r < end; r += row_step()) {
-        PostRow row = post_row(task, order, r);
+        PostRow<Number> row = post_row(task, order, r);
         if (order_has(order, DO_DROPOUT))
             keep_row(row.kept, task, task.gid[r]);
         if (order_has(order, DO_NORM)) {
@@ -110,28 +97,35 @@ __global__ __launch_bounds__(ROW_THREADS) static void forward_rows(PostTask task
     }
 }
 
-typedef void ForwardKernel(PostTask, int64_t, int64_t);
+template <typename Number> using ForwardKernel = void(PostTask<Number>, int64_t, int64_t);
 
 #define FORWARD_SAVING(order)                                                                      \
     case order:                                                                                    \
-        return forward_rows<order, true>;
+        return forward_rows<order, true, Number>;
 #define FORWARD_ONLY(order)                                                                        \
     case order:                                                                                    \
-        return forward_rows<order, false>;
+        return forward_rows<order, false, Number>;
 
-static ForwardKernel *forward_kernel(const PostTask &task) {
+template <typename Number>
+static ForwardKernel<Number> *forward_kernel(const PostTask<Number> &task) {
     if (task.save)
         switch (task.order) { ORDERS_TRAINED(FORWARD_SAVING) }
     else
         switch (task.order) { ORDERS_EVALUATED(FORWARD_ONLY) }
-    return forward_rows<ANY_ORDER, true>;
+    return forward_rows<ANY_ORDER, true, Number>;
+}
+
+template <typename Number>
+static void post_forward(Rows h, Range range, Rows z, const Post *post, PostSaved saved,
+                         const DeviceInt64 *gid) {
+    PostTask<Number> task = post_task<Number>(h, z, post, saved);
+    task.gid = int64s_of(gid);
+    LAUNCH_ROWS(forward_kernel(task), range.end - range.begin, task, range.begin, range.end);
 }
 
 void cuda_post_forward(Rows h, Range range, Rows z, const Post *post, PostSaved saved,
                        const DeviceInt64 *gid, const Poll *) {
-    PostTask task = post_task(h, z, post, saved);
-    task.gid = int64s_of(gid);
-    LAUNCH_ROWS(forward_kernel(task), range.end - range.begin, task, range.begin, range.end);
+    EACH_TYPE(z.type, post_forward, h, range, z, post, saved, gid);
 }
 
 // ---- rows by themselves: `lanes` neighbouring threads do a row, each some columns at a time
@@ -166,47 +160,54 @@ __device__ static inline float4 drop_quad(float4 x, float scale, unsigned bits) 
 }
 
 // A thread takes the eight columns of one block of random numbers.
-__global__ __launch_bounds__(ROW_THREADS) static void dropout_rows(DeviceRows out, DeviceRows x,
-                                                                   DropoutKey key,
-                                                                   const int64_t *gid,
-                                                                   int64_t begin, int64_t end,
-                                                                   int lanes) {
+template <typename Number>
+__global__
+__launch_bounds__(ROW_THREADS) static void dropout_rows(RowsOf<Number> out, RowsOf<Number> x,
+                                                        DropoutKey key, const int64_t *gid,
+                                                        int64_t begin, int64_t end, int lanes) {
     const Walk walk = walk_of(lanes);
     const int octets = padded_columns(x) / OCTET;
     for (int64_t r = begin + walk.row; r < end; r += walk.step)
         for (int o = walk.lane; o < octets; o += lanes) {
-            const float4 *from = (const float4 *)(x.at + r * x.stride) + 2 * o;
-            float4 *to = (float4 *)(out.at + r * out.stride) + 2 * o;
-            const float4 low = from[0], high = from[1];
+            const Number *from = x.at + r * x.stride + OCTET * o;
+            Number *to = out.at + r * out.stride + OCTET * o;
+            const float4 low = quad_of(from), high = quad_of(from + QUAD);
             const unsigned bits = kept_byte(key, gid[r], o);
-            to[0] = drop_quad(low, key.scale, bits);
-            to[1] = drop_quad(high, key.scale, bits >> QUAD);
+            put_quad(to, drop_quad(low, key.scale, bits));
+            put_quad(to + QUAD, drop_quad(high, key.scale, bits >> QUAD));
         }
+}
+
+template <typename Number>
+static void dropout(Rows out, Range range, Rows x, float keep, RandomKey key,
+                    const DeviceInt64 *gid) {
+    const int64_t rows = range.end - range.begin;
+    const RowsOf<Number> to = rows_of<Number>(out), from = rows_of<Number>(x);
+    if (keep >= 1) { // nothing is dropped
+        if (rows > 0)
+            cuda_copy(to.at + range.begin * to.stride, from.at + range.begin * from.stride,
+                      (size_t)(rows * from.stride) * sizeof(Number));
+        return;
+    }
+    LAUNCH_PIECES(dropout_rows<Number>, rows, lanes_for(divide_up(x.columns, OCTET)), to, from,
+                  dropout_key(keep, key), int64s_of(gid), range.begin, range.end);
 }
 
 void cuda_dropout(Rows out, Range range, Rows x, float keep, RandomKey key, const DeviceInt64 *gid,
                   const Poll *) {
-    const int64_t rows = range.end - range.begin;
-    DeviceRows to = device_rows(out), from = device_rows(x);
-    if (keep >= 1) { // nothing is dropped
-        if (rows > 0)
-            cuda_copy(to.at + range.begin * to.stride, from.at + range.begin * from.stride,
-                      (size_t)(rows * from.stride) * sizeof(float));
-        return;
-    }
-    LAUNCH_PIECES(dropout_rows, rows, lanes_for(divide_up(x.columns, OCTET)), to, from,
-                  dropout_key(keep, key), int64s_of(gid), range.begin, range.end);
+    EACH_TYPE(x.type, dropout, out, range, x, keep, key, gid);
 }
 
-__global__ __launch_bounds__(ROW_THREADS) static void add_bias_rows(DeviceRows out,
-                                                                    const float *bias,
-                                                                    int64_t begin, int64_t end,
-                                                                    int lanes) {
+template <typename Number>
+__global__
+__launch_bounds__(ROW_THREADS) static void add_bias_rows(RowsOf<Number> out, const float *bias,
+                                                         int64_t begin, int64_t end, int lanes) {
     const Walk walk = walk_of(lanes);
     const int columns = (int)out.columns;
     for (int64_t r = begin + walk.row; r < end; r += walk.step)
         for (int c = QUAD * walk.lane; c < columns; c += QUAD * lanes) {
-            float4 *at = (float4 *)(out.at + r * out.stride + c), sum = *at;
+            Number *at = out.at + r * out.stride + c;
+            float4 sum = quad_of(at);
             sum.x += bias[c];
             if (c + 1 < columns) // padding stays as it is
                 sum.y += bias[c + 1];
@@ -214,13 +215,18 @@ __global__ __launch_bounds__(ROW_THREADS) static void add_bias_rows(DeviceRows o
                 sum.z += bias[c + 2];
             if (c + 3 < columns)
                 sum.w += bias[c + 3];
-            *at = sum;
+            put_quad(at, sum);
         }
 }
 
+template <typename Number> static void add_bias(Rows out, Range range, const DeviceFloat *bias) {
+    LAUNCH_PIECES(add_bias_rows<Number>, range.end - range.begin,
+                  lanes_for(divide_up(out.columns, QUAD)), rows_of<Number>(out), floats_of(bias),
+                  range.begin, range.end);
+}
+
 void cuda_add_bias(Rows out, Range range, const DeviceFloat *bias, const Poll *) {
-    LAUNCH_PIECES(add_bias_rows, range.end - range.begin, lanes_for(divide_up(out.columns, QUAD)),
-                  device_rows(out), floats_of(bias), range.begin, range.end);
+    EACH_TYPE(out.type, add_bias, out, range, bias);
 }
 
 __device__ static inline float factor_of(const RowFactor &factor, int64_t r) {
@@ -233,38 +239,52 @@ __device__ static inline float sum_of(float p, float a, float q, float x) {
     return p == 0 ? q * x : p * a + q * x;
 }
 
-__global__ __launch_bounds__(ROW_THREADS) static void add_scaled_rows(DeviceRows out, RowFactor p,
-                                                                      DeviceRows a, RowFactor q,
-                                                                      DeviceRows x, int64_t begin,
-                                                                      int64_t end, int lanes) {
+// X: a number of x. Types mix where a sum in floats is rounded, or enters rows of bf16.
+template <typename Number, typename X>
+__global__ __launch_bounds__(ROW_THREADS) static void add_scaled_rows(RowsOf<Number> out,
+                                                                      RowFactor p, RowsOf<Number> a,
+                                                                      RowFactor q, RowsOf<X> x,
+                                                                      int64_t begin, int64_t end,
+                                                                      int lanes) {
     const Walk walk = walk_of(lanes);
     const int columns = (int)out.columns;
     for (int64_t r = begin + walk.row; r < end; r += walk.step) {
         const float f = factor_of(p, r), g = factor_of(q, r);
         for (int c = QUAD * walk.lane; c < columns; c += QUAD * lanes) {
-            const float4 u =
-                f == 0 ? make_float4(0, 0, 0, 0) : *(const float4 *)(a.at + r * a.stride + c);
-            const float4 v = *(const float4 *)(x.at + r * x.stride + c);
+            const float4 u = f == 0 ? make_float4(0, 0, 0, 0) : quad_of(a.at + r * a.stride + c);
+            const float4 v = quad_of(x.at + r * x.stride + c);
             const float4 sum = make_float4(sum_of(f, u.x, g, v.x), sum_of(f, u.y, g, v.y),
                                            sum_of(f, u.z, g, v.z), sum_of(f, u.w, g, v.w));
-            float *to = out.at + r * out.stride + c;
+            Number *to = out.at + r * out.stride + c;
             if (c + QUAD <= columns) {
-                *(float4 *)to = sum;
+                put_quad(to, sum);
                 continue;
             }
             const float some[] = {sum.x, sum.y, sum.z}; // padding stays as it is
             for (int i = 0; c + i < columns; i++)
-                to[i] = some[i];
+                put(to + i, some[i]);
         }
     }
 }
 
-static void add_scaled_on(DeviceStream stream, Rows out, Range range, RowFactor p, Rows a,
+template <typename Number, typename X>
+static void add_scaled_as(DeviceStream stream, Rows out, Range range, RowFactor p, Rows a,
                           RowFactor q, Rows x) {
     const int lanes = lanes_for(divide_up(out.columns, QUAD));
-    LAUNCH(add_scaled_rows, cuda_blocks((range.end - range.begin) * lanes, ROW_THREADS),
-           ROW_THREADS, 0, cuda_stream(stream), device_rows(out), p, device_rows(a), q,
-           device_rows(x), range.begin, range.end, lanes);
+    LAUNCH((add_scaled_rows<Number, X>),
+           cuda_blocks((range.end - range.begin) * lanes, ROW_THREADS), ROW_THREADS, 0,
+           cuda_stream(stream), rows_of<Number>(out), p, rows_of<Number>(a), q, rows_of<X>(x),
+           range.begin, range.end, lanes);
+}
+
+static void add_scaled_on(DeviceStream stream, Rows out, Range range, RowFactor p, Rows a,
+                          RowFactor q, Rows x) {
+    if (out.type == ROWS_FP32)
+        add_scaled_as<float, float>(stream, out, range, p, a, q, x);
+    else if (x.type == ROWS_FP32)
+        add_scaled_as<Bf16, float>(stream, out, range, p, a, q, x);
+    else
+        add_scaled_as<Bf16, Bf16>(stream, out, range, p, a, q, x);
 }
 
 void cuda_add_scaled(Rows out, Range range, RowFactor p, Rows a, RowFactor q, Rows x,

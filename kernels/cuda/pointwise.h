@@ -34,32 +34,51 @@ __device__ static inline unsigned kept_byte(const DropoutKey &key, int64_t gid, 
     return byte;
 }
 
-struct PostTask {
+template <typename Number> struct PostTask {
     int order;
     bool save; // forward fills mean .. positive
-    DeviceRows out, z, dh;
+    RowsOf<Number> out, z, dh;
     float *mean, *inverse;
     unsigned char *kept, *positive; // [N, stride/8]
     const int64_t *gid;
     const float *gamma, *beta;
     DropoutKey key;
 };
-PostTask post_task(Rows out, Rows z, const Post *post, PostSaved saved);
+
+template <typename Number>
+static PostTask<Number> post_task(Rows out, Rows z, const Post *post, PostSaved saved) {
+    PostTask<Number> task = {};
+    task.order = post_order(post);
+    task.save = post->training;
+    task.out = rows_of<Number>(out);
+    task.z = rows_of<Number>(z);
+    task.mean = floats_of(saved.mean);
+    task.inverse = floats_of(saved.inverse);
+    task.kept = bytes_of(saved.kept);
+    task.positive = bytes_of(saved.positive);
+    task.gamma = floats_of(post->gamma);
+    task.beta = floats_of(post->beta);
+    if (order_has(task.order, DO_DROPOUT))
+        task.key = dropout_key(post->keep, post->random);
+    return task;
+}
 
 // ---- one element
 
 // One row, to one of its lanes.
-struct PostRow {
-    const float *z, *dh;
-    float *out;
+template <typename Number> struct PostRow {
+    const Number *z, *dh;
+    Number *out;
     unsigned char *kept, *positive;
     float scale;          // of dropout
     float middle, factor; // mean and 1 / sqrt(variance + epsilon) of the norm's input
 };
 
-__device__ static inline PostRow post_row(const PostTask &task, int order, int64_t r) {
+template <typename Number>
+__device__ static inline PostRow<Number> post_row(const PostTask<Number> &task, int order,
+                                                  int64_t r) {
     const int64_t at = r * task.z.stride;
-    PostRow row = {};
+    PostRow<Number> row = {};
     row.z = task.z.at + at;
     row.out = task.out.at + at;
     row.scale = task.key.scale;
@@ -75,8 +94,9 @@ __device__ static inline bool bit_of(const unsigned char *bits, int column) {
 }
 
 // *positive: what the activation saves of the element.
-__device__ static inline float step_forward(int step, float x, const PostRow &row, int column,
-                                            bool *positive) {
+template <typename Number>
+__device__ static inline float step_forward(int step, float x, const PostRow<Number> &row,
+                                            int column, bool *positive) {
     if (step == DO_DROPOUT) {
         x = x * row.scale;
         return bit_of(row.kept, column) ? x : 0.0f;
@@ -87,20 +107,24 @@ __device__ static inline float step_forward(int step, float x, const PostRow &ro
     }
     return x;
 }
-__device__ static inline float steps_forward(int steps, float x, const PostRow &row, int column,
-                                             bool *positive) {
+template <typename Number>
+__device__ static inline float steps_forward(int steps, float x, const PostRow<Number> &row,
+                                             int column, bool *positive) {
     x = step_forward(steps & 7, x, row, column, positive);
     x = step_forward(steps >> 3 & 7, x, row, column, positive);
     return step_forward(steps >> 6 & 7, x, row, column, positive);
 }
 // u = head(z)
-__device__ static inline float head_at(const PostRow &row, int head, int column) {
+template <typename Number>
+__device__ static inline float head_at(const PostRow<Number> &row, int head, int column) {
     bool unused;
-    return steps_forward(head, row.z[column], row, column, &unused);
+    return steps_forward(head, value_of(row.z[column]), row, column, &unused);
 }
 
 // Both steps' derivatives are factors of the element, so their order does not matter.
-__device__ static inline float steps_backward(int steps, float d, const PostRow &row, int column) {
+template <typename Number>
+__device__ static inline float steps_backward(int steps, float d, const PostRow<Number> &row,
+                                              int column) {
     bool passes = true;
     if (order_has(steps, DO_DROPOUT)) {
         d = d * row.scale;
@@ -118,7 +142,7 @@ __device__ static inline int64_t first_row(void) {
 }
 __device__ static inline int64_t row_step(void) { return (int64_t)gridDim.x * ROW_GROUPS; }
 __device__ static inline int row_lane(void) { return (int)(threadIdx.x % LANES); }
-__device__ static inline int padded_columns(const DeviceRows &rows) {
+template <typename Number> __device__ static inline int padded_columns(const RowsOf<Number> &rows) {
     return (int)((rows.columns + LANES - 1) / LANES * LANES);
 }
 

@@ -12,13 +12,16 @@ static constexpr int SUM_THREADS = 128, AHEAD = 8;
 struct Back {
     float d, xhat;
 };
-__device__ static inline Back back_at(const PostRow &row, int head, int tail, int column) {
-    return Back{steps_backward(tail, row.dh[column], row, column),
+template <typename Number>
+__device__ static inline Back back_at(const PostRow<Number> &row, int head, int tail, int column) {
+    return Back{steps_backward(tail, value_of(row.dh[column]), row, column),
                 (head_at(row, head, column) - row.middle) * row.factor};
 }
 
-__device__ static inline PostRow back_row(const PostTask &task, int order, int64_t r) {
-    PostRow row = post_row(task, order, r);
+template <typename Number>
+__device__ static inline PostRow<Number> back_row(const PostTask<Number> &task, int order,
+                                                  int64_t r) {
+    PostRow<Number> row = post_row(task, order, r);
     row.dh = task.dh.at + r * task.dh.stride;
     if (order_has(order, DO_NORM)) {
         row.middle = task.mean[r];
@@ -29,9 +32,9 @@ __device__ static inline PostRow back_row(const PostTask &task, int order, int64
 
 // ---- dgamma = sum d xhat, dbeta = sum d: for each block of rows a row of each
 
-template <int ORDER>
-__global__ __launch_bounds__(SUM_THREADS) static void back_sums(PostTask task, float *partial,
-                                                                int64_t block) {
+template <int ORDER, typename Number>
+__global__ __launch_bounds__(SUM_THREADS) static void back_sums(PostTask<Number> task,
+                                                                float *partial, int64_t block) {
     const int order = ORDER == ANY_ORDER ? task.order : ORDER;
     const int head = order_head(order), tail = order_tail(order);
     const int64_t rows = task.z.count, columns = task.z.columns, stride = task.z.stride;
@@ -61,7 +64,9 @@ __global__ __launch_bounds__(SUM_THREADS) static void back_sums(PostTask task, f
 // ---- dz
 
 // s = gamma d; du = (s - mean(s) - xhat mean(s xhat)) factor; dz = head'(du)
-__device__ static inline void back_norm(const PostTask &task, const PostRow &row, int order) {
+template <typename Number>
+__device__ static inline void back_norm(const PostTask<Number> &task, const PostRow<Number> &row,
+                                        int order) {
     const int head = order_head(order), tail = order_tail(order);
     const int columns = (int)task.z.columns, padded = padded_columns(task.z);
     float sum = 0, product = 0;
@@ -83,21 +88,23 @@ __device__ static inline void back_norm(const PostTask &task, const PostRow &row
             const float du = (s - back.xhat * slope) * row.factor;
             dz = steps_backward(head, du, row, c);
         }
-        row.out[c] = dz;
+        put(row.out + c, dz);
     }
 }
 
-__device__ static inline void back_plain(const PostTask &task, const PostRow &row, int order) {
+template <typename Number>
+__device__ static inline void back_plain(const PostTask<Number> &task, const PostRow<Number> &row,
+                                         int order) {
     const int columns = (int)task.z.columns, padded = padded_columns(task.z);
     for (int c = row_lane(); c < padded; c += LANES)
-        row.out[c] = c < columns ? steps_backward(order, row.dh[c], row, c) : 0.0f;
+        put(row.out + c, c < columns ? steps_backward(order, value_of(row.dh[c]), row, c) : 0.0f);
 }
 
-template <int ORDER>
-__global__ __launch_bounds__(ROW_THREADS) static void backward_rows(PostTask task) {
+template <int ORDER, typename Number>
+__global__ __launch_bounds__(ROW_THREADS) static void backward_rows(PostTask<Number> task) {
     const int order = ORDER == ANY_ORDER ? task.order : ORDER;
     for (int64_t r = first_row(); r < task.z.count; r += row_step()) {
-        const PostRow row = back_row(task, order, r);
+        const PostRow<Number> row = back_row(task, order, r);
         if (order_has(order, DO_NORM))
             back_norm(task, row, order);
         else
@@ -107,20 +114,20 @@ __global__ __launch_bounds__(ROW_THREADS) static void backward_rows(PostTask tas
 
 // ---- both
 
-struct BackwardKernels {
-    void (*sums)(PostTask, float *, int64_t);
-    void (*rows)(PostTask);
+template <typename Number> struct BackwardKernels {
+    void (*sums)(PostTask<Number>, float *, int64_t);
+    void (*rows)(PostTask<Number>);
 };
-template <int ORDER> static BackwardKernels kernels_of(void) {
-    return BackwardKernels{back_sums<ORDER>, backward_rows<ORDER>};
+template <int ORDER, typename Number> static BackwardKernels<Number> kernels_of(void) {
+    return BackwardKernels<Number>{back_sums<ORDER, Number>, backward_rows<ORDER, Number>};
 }
 #define BACKWARD(order)                                                                            \
     case order:                                                                                    \
-        return kernels_of<order>();
+        return kernels_of<order, Number>();
 
-static BackwardKernels backward_kernels(int order) {
+template <typename Number> static BackwardKernels<Number> backward_kernels(int order) {
     switch (order) { ORDERS_TRAINED(BACKWARD) }
-    return kernels_of<ANY_ORDER>();
+    return kernels_of<ANY_ORDER, Number>();
 }
 
 // For each block of rows a row of dgamma, then a row of dbeta.
@@ -128,12 +135,12 @@ int64_t cuda_post_scratch(int64_t rows, int64_t columns) {
     return 2 * sum_blocks(rows) * rows_stride(columns);
 }
 
-void cuda_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved saved,
-                        DeviceFloat *dgamma, DeviceFloat *dbeta, DeviceFloat *scratch,
-                        const Poll *) {
-    PostTask task = post_task(dz, z, post, saved);
-    task.dh = device_rows(dh);
-    const BackwardKernels kernels = backward_kernels(task.order);
+template <typename Number>
+static void post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved saved,
+                          DeviceFloat *dgamma, DeviceFloat *dbeta, DeviceFloat *scratch) {
+    PostTask<Number> task = post_task<Number>(dz, z, post, saved);
+    task.dh = rows_of<Number>(dh);
+    const BackwardKernels<Number> kernels = backward_kernels<Number>(task.order);
     const int64_t blocks = sum_blocks(z.count), stride = z.stride;
     float *partial = floats_of(scratch);
     if (order_has(task.order, DO_NORM)) {
@@ -143,4 +150,10 @@ void cuda_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved sa
         add_partials(floats_of(dbeta), partial + stride, blocks, 2 * stride, z.columns);
     }
     LAUNCH_ROWS(kernels.rows, z.count, task);
+}
+
+void cuda_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved saved,
+                        DeviceFloat *dgamma, DeviceFloat *dbeta, DeviceFloat *scratch,
+                        const Poll *) {
+    EACH_TYPE(z.type, post_backward, dz, dh, z, post, saved, dgamma, dbeta, scratch);
 }

@@ -1,27 +1,29 @@
 // Quantized rows, one after the other (ALGORITHMS A.1; grid.h makes Z and S), with the bytes of
 // kernels/cpu/quantize_lanes.c, which has the formulas.
 //
-// The one idea: a row is read from memory once, into registers of its lanes, eight neighbouring
-// columns to a cell, which are those of a block of random numbers: so range, random numbers and
-// codes need nothing from other lanes but the two ends of the range. Only packing does, because a
-// byte of the payload holds codes that lie 16 columns apart: codes go through shared memory.
+// The one idea: eight neighbouring columns, an octet, are those of a block of random numbers, so a
+// lane makes range, random numbers and codes of its octets by itself, but for the two ends of the
+// range. A row is read from memory once, for its range; for its codes it is read from the first
+// cache, an octet at a time, which keeps the code so short that it stays in the cache of
+// instructions. Only packing needs other lanes, because a byte of the payload holds codes that lie
+// 16 columns apart: codes go through shared memory.
 #include "message.h"
 #include "philox.h"
 #include "planes.h"
 
 #include "../grid.h"
 
-// Columns of a cell. CELLS cells of all its lanes are a piece of a row, at most 1024 columns and a
-// multiple of 128 where a row has several; such rows are read twice.
+// CELLS octets of all lanes of a row are a piece of it, whose codes lie in shared memory at once:
+// at most 1024 columns, and a multiple of 128 where a row has several.
 static constexpr int OCTET = 8;
 
 // A row on its way.
 struct QuantizedRow {
-    const float *x;
+    const void *x; // of the numbers of its source
     unsigned char *payload;
     int64_t gid;
     float scale;
-    int peer;
+    int peer, columns;
     bool exists; // false: it stands in for a row behind the last
     bool sends;  // it exists, and has a grid
     Grid grid;
@@ -29,47 +31,24 @@ struct QuantizedRow {
     bool divide;         // (x - Z) / S, not times 1 / S
 };
 
-// What a lane holds of a piece, and where.
-struct Piece {
-    float value[CELLS][OCTET];
-    int columns, lane, lanes; // columns: of the row
-    __device__ int size(void) const { return CELLS * lanes * OCTET; }
-    __device__ int column(int first, int cell) const {
-        return first + (cell * lanes + lane) * OCTET;
-    }
-    // Whether any lane has a column in this cell: all agree.
-    __device__ bool has(int first, int cell) const {
-        return first + cell * lanes * OCTET < columns;
-    }
-};
-
 // ---- the range
 
-// The scaled values of the piece from `first` on. Lanes behind the last octet of the row take that
+// The scaled values of the octet from `column` on. Behind the last octet of the row it is that
 // octet, and what is behind its last column becomes its first value: all are values of the row.
-__device__ static inline void piece_load(Piece &piece, const QuantizedRow &row, int first) {
-    const int last = (piece.columns - 1) / OCTET * OCTET, kept = piece.columns - last;
+template <typename Number>
+__device__ static inline void octet_load(float value[OCTET], const QuantizedRow &row, int column) {
+    const int last = (row.columns - 1) / OCTET * OCTET, kept = row.columns - last;
+    const Number *from = (const Number *)row.x + min(column, last);
+    const float4 a = quad_of(from), b = quad_of(from + 4);
+    value[0] = a.x, value[1] = a.y, value[2] = a.z, value[3] = a.w;
+    value[4] = b.x, value[5] = b.y, value[6] = b.z, value[7] = b.w;
+    if (kept < OCTET && column >= last)
 #pragma unroll
-    for (int i = 0; i < CELLS; i++) // all are asked for before one is looked at
-        if (piece.has(first, i)) {
-            const float *from = row.x + min(piece.column(first, i), last);
-            const float4 a = *(const float4 *)from, b = *(const float4 *)(from + 4);
-            float *to = piece.value[i];
-            to[0] = a.x, to[1] = a.y, to[2] = a.z, to[3] = a.w;
-            to[4] = b.x, to[5] = b.y, to[6] = b.z, to[7] = b.w;
-        }
+        for (int j = 1; j < OCTET; j++)
+            value[j] = j < kept ? value[j] : value[0];
 #pragma unroll
-    for (int i = 0; i < CELLS; i++)
-        if (piece.has(first, i)) {
-            float *value = piece.value[i];
-            if (kept < OCTET && piece.column(first, i) >= last)
-#pragma unroll
-                for (int j = 1; j < OCTET; j++)
-                    value[j] = j < kept ? value[j] : value[0];
-#pragma unroll
-            for (int j = 0; j < OCTET; j++)
-                value[j] *= row.scale;
-        }
+    for (int j = 0; j < OCTET; j++)
+        value[j] *= row.scale;
 }
 
 // Which of two zeros is left does not matter to grid_make.
@@ -78,29 +57,31 @@ struct Extent {
     bool bad; // a value is not finite
 };
 
-__device__ static inline void extent_add(Extent &extent, const Piece &piece, int first) {
+__device__ static inline void extent_add(Extent &extent, const float value[OCTET]) {
 #pragma unroll
-    for (int i = 0; i < CELLS; i++)
-        if (piece.has(first, i))
-#pragma unroll
-            for (int j = 0; j < OCTET; j++) {
-                const float value = piece.value[i][j];
-                extent.least = fminf(extent.least, value);
-                extent.most = fmaxf(extent.most, value);
-                extent.bad |= !(fabsf(value) < INFINITY);
-            }
+    for (int j = 0; j < OCTET; j++) {
+        extent.least = fminf(extent.least, value[j]);
+        extent.most = fmaxf(extent.most, value[j]);
+        extent.bad |= !(fabsf(value[j]) < INFINITY);
+    }
 }
 
-// The grid of the row, whose last piece is left in `piece`.
-__device__ static inline void row_grid(QuantizedRow &row, Piece &piece, int bits, bool bf16) {
+template <typename Number>
+__device__ static inline void row_grid(QuantizedRow &row, RowLanes lanes, int bits, bool bf16) {
     Extent extent = {INFINITY, -INFINITY, false};
-    for (int first = 0; first < piece.columns; first += piece.size()) {
-        piece_load(piece, row, first);
-        extent_add(extent, piece, first);
+    for (int first = row_lane(lanes) * OCTET; first < row.columns;
+         first += CELLS * lanes.count * OCTET) {
+        float value[CELLS][OCTET];
+#pragma unroll
+        for (int i = 0; i < CELLS; i++) // all are asked for before one is looked at
+            octet_load<Number>(value[i], row, first + i * lanes.count * OCTET);
+#pragma unroll
+        for (int i = 0; i < CELLS; i++)
+            extent_add(extent, value[i]);
     }
     if (extent.bad) // which passes through the maxima
         extent.most = INFINITY;
-    for (int by = piece.lanes / 2; by > 0; by /= 2) {
+    for (int by = lanes.count / 2; by > 0; by /= 2) {
         extent.least = fminf(extent.least, __shfl_xor_sync(WHOLE_WARP, extent.least, by));
         extent.most = fmaxf(extent.most, __shfl_xor_sync(WHOLE_WARP, extent.most, by));
     }
@@ -114,19 +95,28 @@ __device__ static inline void row_grid(QuantizedRow &row, Piece &piece, int bits
 
 // ---- codes, in shared memory
 
-// Up to 8 bits: T 2^-16 is t, taken to the nearest; q = (T + k) >> 16. Four of them.
+// The integer nearest to x, below 2^24, in the low bits: a conversion takes the time of eight
+// additions, and x + 2^23 is rounded to that integer; from 2^23 on x is one.
+template <bool is_eight_bits> __device__ static inline uint32_t nearest_integer(float x) {
+    const bool high = is_eight_bits && x >= 0x1p23f;
+    return __float_as_uint(x + (high ? 0.0f : 0x1p23f)) + (high ? 0x800000u : 0u);
+}
+
+// Up to 8 bits: T 2^-16 is t, taken to the nearest; q = (T + k) >> 16, a byte. Four of them.
+template <bool is_eight_bits>
 __device__ static inline uint32_t codes_of(const QuantizedRow &row, const float above[4],
                                            const uint32_t random[2]) {
     const float most = row.grid.most * 0x1p16f;
-    uint32_t codes = 0;
+    uint32_t sum[4];
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         // the least, because a rounded quotient may be above 2^b - 1
         const float fixed = fminf(above[j] * row.inverse, most);
-        const uint32_t sum = (uint32_t)__float2int_rn(fixed) + philox_half(random, j);
-        codes |= sum >> 16 << (8 * j);
+        sum[j] = nearest_integer<is_eight_bits>(fixed) + philox_half(random, j);
     }
-    return codes;
+    const uint32_t third_bytes = 0x62, halves = 0x5410;
+    return __byte_perm(__byte_perm(sum[0], sum[1], third_bytes),
+                       __byte_perm(sum[2], sum[3], third_bytes), halves);
 }
 
 // The bytes of four codes that are columns of the row; `left` of them and of those behind are.
@@ -136,7 +126,7 @@ __device__ static inline uint32_t codes_kept(uint32_t codes, int left) {
 
 template <bool nearest>
 __device__ static inline void octet_codes(uint32_t *to, float above[OCTET], const QuantizedRow &row,
-                                          RandomKey key, int column, int columns) {
+                                          RandomKey key, int column) {
     uint32_t random[4] = {0x80008000, 0x80008000, 0x80008000, 0x80008000}; // u = 1/2
     if (!nearest && key.kind.narrow)
         philox_narrow(random, key, row.gid, row.peer, column);
@@ -146,9 +136,13 @@ __device__ static inline void octet_codes(uint32_t *to, float above[OCTET], cons
 #pragma unroll
         for (int j = 0; j < OCTET; j++)
             above[j] /= row.step;
-    const uint32_t low = codes_of(row, above, random), high = codes_of(row, above + 4, random + 2);
-    *(uint2 *)to =
-        make_uint2(codes_kept(low, columns - column), codes_kept(high, columns - column - 4));
+    const bool is_eight_bits = row.grid.most > 127;
+    const uint32_t low =
+        is_eight_bits ? codes_of<true>(row, above, random) : codes_of<false>(row, above, random);
+    const uint32_t high = is_eight_bits ? codes_of<true>(row, above + 4, random + 2)
+                                        : codes_of<false>(row, above + 4, random + 2);
+    *(uint2 *)to = make_uint2(codes_kept(low, row.columns - column),
+                              codes_kept(high, row.columns - column - 4));
 }
 
 // 16 bits: q = floor(t) + floor(fraction(t) + u), by four columns of a block of random numbers.
@@ -179,37 +173,39 @@ __host__ __device__ static inline int staging_words(bool is_wide, int lanes) {
     return CELLS * lanes * (is_wide ? 4 : 2) + 4;
 }
 
-template <bool is_wide, bool nearest>
-__device__ static inline void piece_codes(uint32_t *staging, Piece &piece, const QuantizedRow &row,
-                                          RandomKey key, int first) {
+// Of the `count` columns from `first` on.
+template <bool is_wide, bool nearest, typename Number>
+__device__ static inline void piece_codes(uint32_t *staging, const QuantizedRow &row,
+                                          RowLanes lanes, RandomKey key, int first, int count) {
+#pragma unroll 1
+    for (int at = row_lane(lanes) * OCTET; at < count; at += lanes.count * OCTET) {
+        float above[OCTET];
+        octet_load<Number>(above, row, first + at);
 #pragma unroll
-    for (int i = 0; i < CELLS; i++)
-        if (piece.has(first, i)) {
-            const int octet = i * piece.lanes + piece.lane, column = piece.column(first, i);
-#pragma unroll
-            for (int j = 0; j < OCTET; j++)
-                piece.value[i][j] -= row.grid.zero;
-            if (is_wide)
-                octet_wide_codes<nearest>(staging + 4 * octet, piece.value[i], row, key, column);
-            else
-                octet_codes<nearest>(staging + 2 * octet, piece.value[i], row, key, column,
-                                     piece.columns);
-        }
+        for (int j = 0; j < OCTET; j++)
+            above[j] -= row.grid.zero;
+        if (is_wide)
+            octet_wide_codes<nearest>(staging + at / 2, above, row, key, first + at);
+        else
+            octet_codes<nearest>(staging + at / 4, above, row, key, first + at);
+    }
 }
 
 // ---- encode
 
+template <typename Number>
 __device__ static inline QuantizedRow row_at(const Quantized &to, const MessageSource &from,
                                              int64_t i, int64_t row_bytes) {
     QuantizedRow row;
     row.exists = i < to.count;
     i = least(i, to.count - 1);
     const int32_t r = int32s_of(from.row)[int32s_of(to.place)[i]];
-    row.x = message_row(from, r);
+    row.x = message_row<Number>(from, r);
     row.payload = bytes_of(to.payload) + i * row_bytes;
     row.gid = int64s_of(from.gid)[r];
     row.scale = message_scale(from, r);
     row.peer = message_peer(from, r);
+    row.columns = (int)from.x.columns;
     return row;
 }
 
@@ -238,66 +234,69 @@ __device__ static inline void row_note(const Quantized &to, const MessageSource 
 
 template <bool is_wide>
 __device__ static inline void piece_put(const uint32_t *staging, const QuantizedRow &row,
-                                        const Piece &piece, int first, int bits) {
-    const int count = min(piece.size(), piece.columns - first);
+                                        RowLanes lanes, int first, int count, int bits) {
+    const int lane = row_lane(lanes);
     if (is_wide)
-        put_words(row.payload + 2 * first, 2 * count, piece.lane, piece.lanes,
+        put_words(row.payload + 2 * first, 2 * count, lane, lanes.count,
                   [=](int t) { return staging[t]; });
     else
-        codes_put(row.payload, staging, first, count, piece.columns, bits, piece.lane, piece.lanes);
+        codes_put(row.payload, staging, first, count, row.columns, bits, lane, lanes.count);
 }
 
 // All lanes of a warp stay together, whatever their rows are: they meet in shuffles.
-template <bool is_wide, bool nearest>
-__global__ static void __launch_bounds__(MESSAGE_THREADS, 6)
+template <bool is_wide, bool nearest, typename Number>
+__global__ static void __launch_bounds__(MESSAGE_THREADS, 8)
     quantize_rows(Quantized to, MessageSource from, int64_t row_bytes, RowLanes lanes,
                   DeviceInt64 *bad) {
     SHARED(uint32_t, staging_rows);
     uint32_t *staging = staging_rows + row_of_block(lanes) * staging_words(is_wide, lanes.count);
-    Piece piece;
-    piece.columns = (int)from.x.columns;
-    piece.lane = row_lane(lanes), piece.lanes = lanes.count;
+    const int columns = (int)from.x.columns, piece = CELLS * lanes.count * OCTET;
     for (int64_t i = first_row(lanes); i - row_of_block(lanes) < to.count; i += row_step(lanes)) {
-        QuantizedRow row = row_at(to, from, i, row_bytes);
-        row_grid(row, piece, to.bits, to.bf16);
-        if (piece.lane == 0)
+        QuantizedRow row = row_at<Number>(to, from, i, row_bytes);
+        row_grid<Number>(row, lanes, to.bits, to.bf16);
+        if (row_lane(lanes) == 0)
             row_note(to, from, row, i, bad);
-        for (int first = 0; first < piece.columns; first += piece.size()) {
-            if (piece.columns > piece.size())
-                piece_load(piece, row, first);
+        for (int first = 0; first < columns; first += piece) {
+            const int count = min(piece, columns - first);
             __syncwarp(); // the last codes have been read
-            piece_codes<is_wide, nearest>(staging, piece, row, from.random, first);
+            piece_codes<is_wide, nearest, Number>(staging, row, lanes, from.random, first, count);
             __syncwarp();
             if (row.sends)
-                piece_put<is_wide>(staging, row, piece, first, to.bits);
+                piece_put<is_wide>(staging, row, lanes, first, count, to.bits);
         }
     }
 }
 
-template <bool is_wide, bool nearest>
+template <bool is_wide, bool nearest, typename Number>
 static void launch_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *bad) {
     const RowLanes lanes = row_lanes(divide_up(source->x.columns, OCTET));
     const size_t words =
         (size_t)(MESSAGE_THREADS >> lanes.shift) * staging_words(is_wide, lanes.count);
-    LAUNCH_ROWS((quantize_rows<is_wide, nearest>), to->count, lanes, words * sizeof(uint32_t), *to,
-                *source, quantized_row_bytes(source->x.columns, to->bits), lanes, bad);
+    LAUNCH_ROWS((quantize_rows<is_wide, nearest, Number>), to->count, lanes,
+                words * sizeof(uint32_t), *to, *source,
+                quantized_row_bytes(source->x.columns, to->bits), lanes, bad);
 }
 
-template <bool nearest>
+template <typename Number, bool nearest>
 static void launch_width(const Quantized *to, const MessageSource *source, DeviceInt64 *bad) {
     if (to->bits == 16)
-        launch_quantize<true, nearest>(to, source, bad);
+        launch_quantize<true, nearest, Number>(to, source, bad);
     else
-        launch_quantize<false, nearest>(to, source, bad);
+        launch_quantize<false, nearest, Number>(to, source, bad);
+}
+
+template <typename Number>
+static void quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *bad) {
+    if (to->nearest)
+        launch_width<Number, true>(to, source, bad);
+    else
+        launch_width<Number, false>(to, source, bad);
 }
 
 void cuda_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
                    const Poll *) {
     assert(to->count == 0 || (to->rule == GRID_MINMAX && to->place != NULL));
-    if (to->nearest)
-        launch_width<true>(to, source, bad);
-    else
-        launch_width<false>(to, source, bad);
+    EACH_TYPE(source->x.type, quantize, to, source, bad);
 }
 
 // ---- decode

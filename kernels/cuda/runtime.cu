@@ -8,6 +8,7 @@
 #include <nvtx3/nvToolsExt.h>
 const PluginHost *cuda_host;
 BackendStart cuda_how;
+bool cuda_is_bf16;
 
 static struct {
     bool is_open;      // streams and base events exist
@@ -106,15 +107,30 @@ static void keep_choices(const BackendStart *how) {
     snprintf(spmm, sizeof spmm, "%s", how->spmm != nullptr ? how->spmm : "");
     cuda_how = *how;
     cuda_how.vectors = cuda_how.precision = nullptr;
+    cuda_is_bf16 = how->precision != nullptr && strcmp(how->precision, "bf16") == 0;
     cuda_how.spmm = how->spmm != nullptr ? spmm : nullptr;
 }
 
+static bool precision_is_known(const BackendStart *how, Error *err) {
+    const char *precision = how->precision != nullptr ? how->precision : "fp32";
+    const bool is_bf16 = strcmp(precision, "bf16") == 0;
+    if (!is_bf16 && strcmp(precision, "fp32") != 0)
+        return cuda_host->error_set(
+            err, EXIT_UNAVAILABLE,
+            "run.precision '%s': the backend cuda knows fp32 and bf16; take one of "
+            "them",
+            precision);
+    if (is_bf16 && how->spmm != nullptr && strcmp(how->spmm, "cusparse") == 0)
+        return cuda_host->error_set(
+            err, EXIT_UNAVAILABLE,
+            "run.spmm 'cusparse': rows of bf16 are added up by fringe's own "
+            "kernel alone; set run.spmm to own, or run.precision to fp32");
+    return true;
+}
+
 bool cuda_start(const BackendStart *how, Error *err) {
-    if (how->precision != nullptr && strcmp(how->precision, "fp32") != 0)
-        return cuda_host->error_set(err, EXIT_UNAVAILABLE,
-                                    "run.precision '%s': the backend cuda multiplies in fp32 alone; "
-                                    "take fp32, or set run.backend to cpu",
-                                    how->precision);
+    if (!precision_is_known(how, err))
+        return false;
     keep_choices(how);
     if (device.is_open)
         return true;

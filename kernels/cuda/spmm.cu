@@ -186,11 +186,12 @@ bool spmm_rows(Spmm *s, const AggregateTask *task, Range range) {
     RangeMatrix *matrix = matrix_of(s, range, stride);
     if (matrix == NULL)
         return false;
-    const float *x = task->right != NULL ? s->scaled : task->x;
-    multiply(matrix, x, task->out, s->sources);
+    const float *x = task->right != NULL ? s->scaled : (const float *)task->x;
+    float *out = (float *)task->out;
+    multiply(matrix, x, out, s->sources);
     if (task->self || task->left != NULL)
         LAUNCH(finish_rows, cuda_blocks(rows * stride, FILL_THREADS), FILL_THREADS, 0,
-               cuda_stream(STREAM_COMPUTE), task->out, x, task->left, task->self, range.begin, rows,
+               cuda_stream(STREAM_COMPUTE), out, x, task->left, task->self, range.begin, rows,
                stride);
     return true;
 }

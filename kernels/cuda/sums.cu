@@ -9,12 +9,13 @@
 
 static constexpr int COLUMN_THREADS = 128, ROWS_AHEAD = 16;
 
-// sum[c] of the rows begin .. end - 1 of one column, `stride` floats apart.
-__device__ static inline float add_rows(const float *at, int64_t begin, int64_t end,
+// sum[c] of the rows begin .. end - 1 of one column, `stride` numbers apart.
+template <typename Number>
+__device__ static inline float add_rows(const Number *at, int64_t begin, int64_t end,
                                         int64_t stride) {
     float sum = 0;
     for (int64_t r = begin; r < end; r += ROWS_AHEAD) {
-        float some[ROWS_AHEAD];
+        Number some[ROWS_AHEAD];
 #pragma unroll
         for (int a = 0; a < ROWS_AHEAD; a++)
             if (r + a < end)
@@ -22,14 +23,15 @@ __device__ static inline float add_rows(const float *at, int64_t begin, int64_t 
 #pragma unroll
         for (int a = 0; a < ROWS_AHEAD; a++)
             if (r + a < end)
-                sum += some[a];
+                sum += value_of(some[a]);
     }
     return sum;
 }
 
 // partial[b, c] = the sum of column c over the rows of block b; `pitch` floats from block to block.
+template <typename Number>
 __global__ __launch_bounds__(COLUMN_THREADS) static void column_blocks(
-    float *partial, int64_t pitch, const float *at, int64_t rows, int64_t columns, int64_t stride,
+    float *partial, int64_t pitch, const Number *at, int64_t rows, int64_t columns, int64_t stride,
     int64_t block) {
     const int64_t items = divide_up(rows, block) * columns;
     const int64_t step = (int64_t)gridDim.x * COLUMN_THREADS;
@@ -90,13 +92,17 @@ int64_t cuda_column_sums_scratch(int64_t rows, int64_t columns) {
     return sum_blocks(rows) * rows_stride(columns);
 }
 
-void cuda_column_sums(DeviceFloat *db, Rows g, DeviceFloat *scratch) {
-    const DeviceRows rows = device_rows(g);
+template <typename Number> static void column_sums(DeviceFloat *db, Rows g, DeviceFloat *scratch) {
+    const RowsOf<Number> rows = rows_of<Number>(g);
     const int64_t blocks = sum_blocks(g.count), pitch = rows_stride(g.columns);
-    LAUNCH(column_blocks, cuda_blocks(blocks * g.columns, COLUMN_THREADS), COLUMN_THREADS, 0,
-           cuda_stream(STREAM_COMPUTE), floats_of(scratch), pitch, rows.at, g.count, g.columns,
+    LAUNCH(column_blocks<Number>, cuda_blocks(blocks * g.columns, COLUMN_THREADS), COLUMN_THREADS,
+           0, cuda_stream(STREAM_COMPUTE), floats_of(scratch), pitch, rows.at, g.count, g.columns,
            g.stride, sum_block_rows(g.count));
     add_partials(floats_of(db), floats_of(scratch), blocks, pitch, g.columns);
+}
+
+void cuda_column_sums(DeviceFloat *db, Rows g, DeviceFloat *scratch) {
+    EACH_TYPE(g.type, column_sums, db, g, scratch);
 }
 
 // ---- sums of products, in double
@@ -104,14 +110,15 @@ void cuda_column_sums(DeviceFloat *db, Rows g, DeviceFloat *scratch) {
 static constexpr int PRODUCT_THREADS = 256, EACH = 8, TILE = PRODUCT_THREADS * EACH;
 
 // The products of x and y from `begin` on, up to a tile of them.
-__device__ static inline void make_products(double *product, const float *x, const float *y,
+template <typename Number>
+__device__ static inline void make_products(double *product, const Number *x, const Number *y,
                                             int64_t begin, int64_t end) {
     float a[EACH], b[EACH];
 #pragma unroll
     for (int i = 0; i < EACH; i++) {
         const int64_t at = begin + i * PRODUCT_THREADS + threadIdx.x;
-        a[i] = at < end ? x[at] : 0.0f;
-        b[i] = at < end ? y[at] : 0.0f;
+        a[i] = at < end ? value_of(x[at]) : 0.0f;
+        b[i] = at < end ? value_of(y[at]) : 0.0f;
     }
 #pragma unroll
     for (int i = 0; i < EACH; i++)
@@ -120,8 +127,9 @@ __device__ static inline void make_products(double *product, const float *x, con
 
 // part[b] = the sum of x y over block b: product i of the block is added by lane i % 16, in order,
 // and the lanes as a tree. The first 16 threads add a tile while all others make the next one.
+template <typename Number>
 __global__ __launch_bounds__(PRODUCT_THREADS) static void product_blocks(
-    double *part, const float *x, const float *y, int64_t count, int64_t block) {
+    double *part, const Number *x, const Number *y, int64_t count, int64_t block) {
     SHARED(double, product); // two tiles
     const int64_t first = (int64_t)blockIdx.x * block, end = least(first + block, count);
     double sum = 0;
@@ -166,23 +174,26 @@ void add_parts(double *out, float *narrow, const double *part, int64_t parts) {
            part, parts);
 }
 
-static void sum_of_products(double *out, float *narrow, const float *x, const float *y,
+template <typename Number>
+static void sum_of_products(double *out, float *narrow, const Number *x, const Number *y,
                             int64_t count, int64_t block) {
     double *part = (double *)cuda_scratch(SCRATCH_SUMS, PARTS * sizeof(double));
     const int64_t parts = divide_up(count, block);
-    LAUNCH(product_blocks, parts, PRODUCT_THREADS, 2 * TILE * sizeof(double),
+    LAUNCH(product_blocks<Number>, parts, PRODUCT_THREADS, 2 * TILE * sizeof(double),
            cuda_stream(STREAM_COMPUTE), part, x, y, count, block);
     add_parts(out, narrow, part, parts);
 }
 
 // All columns of both, padding too, which is zero: rows lie one behind the other, and their stride
 // is a multiple of 16.
-void cuda_dot(DeviceFloat *out, Rows x, Rows y) {
+template <typename Number> static void dot(DeviceFloat *out, Rows x, Rows y) {
     const int64_t least_rows = 64, even = divide_up(x.count, PARTS);
     const int64_t rows = even < least_rows ? least_rows : even, stride = x.stride;
-    sum_of_products(NULL, floats_of(out), floats_of(x.at), floats_of(y.at), x.count * stride,
-                    stride > 0 ? rows * stride : 1);
+    sum_of_products(NULL, floats_of(out), rows_of<Number>(x).at, rows_of<Number>(y).at,
+                    x.count * stride, stride > 0 ? rows * stride : 1);
 }
+
+void cuda_dot(DeviceFloat *out, Rows x, Rows y) { EACH_TYPE(x.type, dot, out, x, y); }
 
 void cuda_square_sum(DeviceDouble *out, const DeviceFloat *x, int64_t count) {
     const int64_t least_count = 4096, even = divide_up(count, PARTS);

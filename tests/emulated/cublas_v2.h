@@ -14,8 +14,11 @@ enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 };
 enum cublasMath_t {
     CUBLAS_DEFAULT_MATH = 0,
     CUBLAS_PEDANTIC_MATH = 2,
-    CUBLAS_TF32_TENSOR_OP_MATH = 3
+    CUBLAS_TF32_TENSOR_OP_MATH = 3,
+    CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION = 16
 };
+enum cublasComputeType_t { CUBLAS_COMPUTE_32F = 68 };
+enum cublasGemmAlgo_t { CUBLAS_GEMM_DEFAULT = -1 };
 enum cublasPointerMode_t { CUBLAS_POINTER_MODE_HOST = 0, CUBLAS_POINTER_MODE_DEVICE = 1 };
 enum libraryPropertyType { MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL };
 typedef struct cublasContext *cublasHandle_t;
@@ -38,6 +41,14 @@ cublasStatus_t cublasSgemmStridedBatched_64(cublasHandle_t handle, cublasOperati
                                             long long a_step, const float *b, int64_t ldb,
                                             long long b_step, const float *beta, float *c,
                                             int64_t ldc, long long c_step, int64_t count);
+
+// The same of A and B of bf16 and C of floats or bf16; CUBLAS_STATUS_NOT_SUPPORTED for other types.
+cublasStatus_t cublasGemmStridedBatchedEx_64(
+    cublasHandle_t handle, cublasOperation_t a_op, cublasOperation_t b_op, int64_t m, int64_t n,
+    int64_t k, const void *alpha, const void *a, cudaDataType_t a_type, int64_t lda,
+    long long a_step, const void *b, cudaDataType_t b_type, int64_t ldb, long long b_step,
+    const void *beta, void *c, cudaDataType_t c_type, int64_t ldc, long long c_step, int64_t count,
+    cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
 
 static inline cublasStatus_t cublasSgemm_64(cublasHandle_t handle, cublasOperation_t a_op,
                                             cublasOperation_t b_op, int64_t m, int64_t n, int64_t k,

@@ -20,7 +20,6 @@ enum cusparseSpMMAlg_t {
     CUSPARSE_SPMM_CSR_ALG2 = 6,
     CUSPARSE_SPMM_CSR_ALG3 = 12
 };
-enum cudaDataType { CUDA_R_32F = 0, CUDA_R_64F = 1 };
 typedef struct cusparseContext *cusparseHandle_t;
 typedef struct cusparseSpMatDescr *cusparseSpMatDescr_t;
 typedef struct cusparseDnMatDescr *cusparseDnMatDescr_t;

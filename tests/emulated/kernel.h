@@ -180,12 +180,13 @@ static inline unsigned __float_as_uint(float x) { return emulated::same_bits<uns
 static inline int __float_as_int(float x) { return emulated::same_bits<int>(x); }
 static inline float __uint_as_float(unsigned x) { return emulated::same_bits<float>(x); }
 static inline float __int_as_float(int x) { return emulated::same_bits<float>(x); }
-// What does not fit becomes the nearest that does, and NaN becomes 0.
-static inline int __float2int_rn(float x) {
-    return x != x ? 0 : x >= 0x1p31f ? INT32_MAX : x <= -0x1p31f ? INT32_MIN : (int)lrintf(x);
-}
-static inline unsigned __float2uint_rn(float x) {
-    return !(x > 0) ? 0 : x >= 0x1p32f ? UINT32_MAX : (unsigned)llrintf(x);
+// Byte i is that byte of y:x which nibble i of `which` names.
+static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned which) {
+    const uint64_t both = (uint64_t)y << 32 | x;
+    unsigned bytes = 0;
+    for (int i = 0; i < 4; i++)
+        bytes |= (unsigned)(both >> (which >> (4 * i) & 7) * 8 & 0xff) << (8 * i);
+    return bytes;
 }
 static inline unsigned __umulhi(unsigned a, unsigned b) {
     return (unsigned)((uint64_t)a * b >> 32);

@@ -18,6 +18,7 @@ typedef struct Case {
     const Backend *b;
     Shape shape;
     int variant;        // what the operation makes of it
+    RowsType rows;      // of the numbers of its rows
     int64_t far;        // rows that are thought to lie in front of its rows (far_rows)
     int numbers;        // arrays of random numbers made so far: each has its own
     unsigned char *out; // what was written, as the host sees it; [out_bytes]
@@ -34,6 +35,7 @@ typedef struct Operation {
     int variants;
     double tolerance; // 0: every bit. Else of the norm of all floats that it writes
     int far;          // so many variants touch no row beside those of their ranges and lists
+    int bf16;         // so many have a meaning for rows of bf16
     Shape large[LARGE_SHAPES]; // beyond all its blocks, tiles and grids (of the emulated device);
                                // as many as have rows
 } Operation;
@@ -92,22 +94,32 @@ static inline DeviceFloat *case_floats(Case *c, int64_t count) {
     return device;
 }
 
-static inline Rows case_rows(Case *c, int64_t count, int64_t columns) {
+static inline Rows case_rows_of(Case *c, RowsType type, int64_t count, int64_t columns) {
     float *host = random_numbers(c, count * columns);
     Rows rows = {.at = case_zeros(c, rows_bytes(count, columns)),
                  .count = count,
                  .columns = columns,
-                 .stride = rows_stride(columns)};
+                 .stride = rows_stride(columns),
+                 .type = type};
     c->b->upload_rows(rows, host);
     c->b->finish(NULL);
     memory_free(host);
     return rows;
 }
 
+static inline Rows case_rows(Case *c, int64_t count, int64_t columns) {
+    return case_rows_of(c, c->rows, count, columns);
+}
+
+// With numbers in their padding.
+static inline Rows case_dirty_rows_of(Case *c, RowsType type, int64_t count, int64_t columns) {
+    Rows rows = case_rows_of(c, type, count, rows_stride(columns));
+    rows.columns = columns;
+    return rows;
+}
+
 static inline Rows case_dirty_rows(Case *c, int64_t count, int64_t columns) {
-    int64_t stride = rows_stride(columns);
-    return (Rows){
-        .at = case_floats(c, count * stride), .count = count, .columns = columns, .stride = stride};
+    return case_dirty_rows_of(c, c->rows, count, columns);
 }
 
 static inline DeviceInt32 *case_int32s(Case *c, int64_t count, int32_t below) {
@@ -145,7 +157,8 @@ static inline DeviceFloat *far_floats(const Case *c, const DeviceFloat *at, int6
     return at == NULL ? NULL : flat_at(at, -c->far * of_a_row);
 }
 static inline Rows far_rows(const Case *c, Rows rows) {
-    rows.at = far_floats(c, rows.at, rows.stride);
+    int64_t bytes = c->far * rows.stride * (int64_t)rows_number(rows.type);
+    rows.at = (DeviceFloat *)byte_at((DeviceByte *)rows.at, -bytes);
     rows.count += c->far;
     return rows;
 }
@@ -180,8 +193,19 @@ static inline void case_keep(Case *c, const void *device, size_t bytes) {
     case_put(c, host, bytes);
 }
 
+// With their padding; those of bf16 as the floats that they are.
 static inline void case_keep_rows(Case *c, Rows rows) {
-    case_keep(c, rows.at, rows_bytes(rows.count, rows.columns));
+    if (rows.type == ROWS_FP32)
+        return case_keep(c, rows.at, rows_size(rows));
+    const int64_t count = rows.count * rows.stride;
+    CLEARED(memory_drop) uint16_t *half = ALLOC(uint16_t, count, "test");
+    CLEARED(memory_drop) uint32_t *bits = ALLOC(uint32_t, count, "test");
+    c->b->finish(NULL);
+    c->b->download(half, rows.at, rows_size(rows));
+    c->b->finish(NULL);
+    for (int64_t i = 0; i < count; i++)
+        bits[i] = (uint32_t)half[i] << 16;
+    case_put(c, bits, (size_t)count * sizeof *bits);
 }
 
 static inline void case_keep_columns(Case *c, Rows rows) {

@@ -10,8 +10,9 @@ enum { OTHER_COLUMNS = 37 };
 static void dense(Case *c) {
     Shape s = c->shape;
     Rows a = case_rows(c, s.rows, s.columns);
-    Rows out = c->variant & 4 ? case_rows(c, s.rows, OTHER_COLUMNS)
-                              : case_dirty_rows(c, s.rows, OTHER_COLUMNS);
+    RowsType type = c->variant & 2 ? ROWS_FP32 : c->rows; // as logits are
+    Rows out = c->variant & 4 ? case_rows_of(c, type, s.rows, OTHER_COLUMNS)
+                              : case_dirty_rows_of(c, type, s.rows, OTHER_COLUMNS);
     DeviceFloat *w = case_floats(c, s.columns * OTHER_COLUMNS);
     DeviceFloat *bias = case_floats(c, OTHER_COLUMNS);
     c->b->dense(far_rows(c, out), far_range(c, range_of(c, s.rows)), far_rows(c, a), w,
@@ -21,16 +22,30 @@ static void dense(Case *c) {
 
 static void dense_transposed(Case *c) {
     Shape s = c->shape;
-    Rows g = case_rows(c, s.rows, OTHER_COLUMNS), out = case_rows(c, s.rows, s.columns);
+    RowsType type = c->variant & 2 ? ROWS_FP32 : c->rows; // as the gradient of logits is
+    Rows g = case_rows_of(c, type, s.rows, OTHER_COLUMNS), out = case_rows(c, s.rows, s.columns);
     DeviceFloat *w = case_floats(c, s.columns * OTHER_COLUMNS);
     c->b->dense_transposed(far_rows(c, out), far_range(c, range_of(c, s.rows)), far_rows(c, g), w,
                            c->variant & 2, NULL);
     case_keep_rows(c, out);
 }
 
+static void dense_sum(Case *c) {
+    Shape s = c->shape;
+    Rows a = case_rows(c, s.rows, s.columns), b = case_rows(c, s.rows, 19);
+    Rows out = case_dirty_rows(c, s.rows, OTHER_COLUMNS);
+    DeviceFloat *w = case_floats(c, s.columns * OTHER_COLUMNS);
+    DeviceFloat *w_b = case_floats(c, b.columns * OTHER_COLUMNS);
+    DeviceFloat *bias = case_floats(c, OTHER_COLUMNS);
+    c->b->dense_sum(far_rows(c, out), far_range(c, range_of(c, s.rows)), far_rows(c, a), w,
+                    far_rows(c, b), w_b, c->variant & 2 ? bias : NULL, NULL);
+    case_keep_rows(c, out);
+}
+
 static void dense_gradient(Case *c) {
     Shape s = c->shape;
-    Rows a = case_rows(c, s.rows, s.columns), g = case_rows(c, s.rows, OTHER_COLUMNS);
+    RowsType type = c->variant & 1 ? ROWS_FP32 : c->rows;
+    Rows a = case_rows(c, s.rows, s.columns), g = case_rows_of(c, type, s.rows, OTHER_COLUMNS);
     int64_t scratch = c->b->dense_gradient_scratch(s.rows, s.columns, OTHER_COLUMNS);
     DeviceFloat *dw = case_floats(c, s.columns * OTHER_COLUMNS);
     c->b->dense_gradient(dw, a, g, case_floats(c, scratch), NULL);
@@ -75,7 +90,7 @@ static void aggregate(Case *c, int64_t longest) {
     int64_t sources = longest > s.rows ? longest : s.rows;
     bool weighted = c->variant & 2, scaled = c->variant & 4, self = c->variant & 8;
     Csr csr = random_csr(c, s.rows, sources, weighted, longest);
-    Aggregate *a = c->b->aggregate_new(&csr, c->far + sources, s.columns, ROWS_FP32, "rows");
+    Aggregate *a = c->b->aggregate_new(&csr, c->far + sources, s.columns, c->rows, "rows");
     Rows x = case_rows(c, sources, s.columns), out = case_dirty_rows(c, s.rows, s.columns);
     DeviceFloat *left = case_floats(c, s.rows), *right = case_floats(c, sources);
     if (c->variant == 7) // what is found to be fast does not show
@@ -93,7 +108,7 @@ static void aggregate_rows(Case *c) { aggregate(c, 0); }
 static void aggregate_weights(Case *c) {
     Shape s = c->shape;
     Csr csr = random_csr(c, s.rows, s.rows, true, 0);
-    Aggregate *a = c->b->aggregate_new(&csr, c->far + s.rows, s.columns, ROWS_FP32, "rows");
+    Aggregate *a = c->b->aggregate_new(&csr, c->far + s.rows, s.columns, c->rows, "rows");
     Rows x = case_rows(c, s.rows, s.columns), out = case_dirty_rows(c, s.rows, s.columns);
     DeviceFloat *other = case_floats(c, csr_entries(&csr));
     for (int time = 0; time < 2; time++) {
@@ -107,7 +122,21 @@ static void aggregate_weights(Case *c) {
 }
 static void aggregate_long_row(Case *c) { aggregate(c, 5000); }
 
-// In one call, in three, and with one that has no new column.
+static void aggregate_sums(Case *c) {
+    Shape s = c->shape;
+    Csr csr = random_csr(c, s.rows, s.rows, c->variant & 2, 0);
+    Aggregate *a = c->b->aggregate_new(&csr, s.rows, s.columns, c->rows, "rows");
+    Rows x = case_rows(c, s.rows, s.columns),
+         sums = case_dirty_rows_of(c, ROWS_FP32, s.rows, s.columns);
+    c->b->aggregate_prepare(a, x, case_floats(c, s.rows), NULL);
+    c->b->aggregate_sums(a, sums, range_of(c, s.rows), c->variant & 4, NULL);
+    case_keep_rows(c, sums);
+    c->b->aggregate_free(a);
+    csr_free(&csr);
+}
+
+// In one call, in three, and with one that has no new column. Rows of bf16 are added to sums in
+// floats, with the factors of their owners.
 static void aggregate_halo(Case *c) {
     Shape s = c->shape;
     const int64_t halo_rows = 50, ends[] = {halo_rows / 4, halo_rows / 4, halo_rows / 2, halo_rows};
@@ -117,16 +146,18 @@ static void aggregate_halo(Case *c) {
     for (int64_t k = 0; k < s.rows; k++)
         rows[k] = (int32_t)(2 * k);
     HaloAggregate *h = c->b->aggregate_halo_new(&csr, rows);
-    Rows out = case_rows(c, 2 * s.rows, s.columns), halo = case_rows(c, halo_rows, s.columns);
+    Rows out = case_rows_of(c, ROWS_FP32, 2 * s.rows, s.columns);
+    Rows halo = case_rows(c, halo_rows, s.columns);
+    const DeviceFloat *right = far_floats(c, case_floats(c, halo_rows), 1);
     DeviceFloat *left = case_floats(c, 2 * s.rows);
     Rows landing = case_dirty_rows(c, halo_rows, s.columns); // what has not landed is anything
     for (int time = 0; time < 2; time++) {                   // begin starts over
         c->b->aggregate_halo_begin(h);
         for (int i = c->variant & 1 ? 0 : 3; i < 4; i++) {
             Rows from = time == 0 && i < 3 ? landing : halo;
-            c->b->copy(from.at, halo.at, rows_bytes(ends[i], s.columns));
-            c->b->aggregate_halo(h, out, far_rows(c, from), NULL, c->far + ends[i],
-                                 i == 3 ? left : NULL, NULL);
+            c->b->copy(from.at, halo.at, rows_size(rows_first(halo, ends[i])));
+            c->b->aggregate_halo(h, out, far_rows(c, from), c->rows == ROWS_BF16 ? right : NULL,
+                                 c->far + ends[i], i == 3 ? left : NULL, NULL);
         }
     }
     case_keep_rows(c, out);
@@ -265,7 +296,8 @@ static RowFactor case_factor(Case *c, int64_t rows, int kind) {
 
 static void add_scaled(Case *c) {
     Rows a = case_rows(c, c->shape.rows, c->shape.columns);
-    Rows x = case_rows(c, a.count, a.columns);
+    RowsType type = c->variant & 1 ? ROWS_FP32 : c->rows; // as sums that are to be rounded
+    Rows x = case_rows_of(c, type, a.count, a.columns);
     Rows out = c->variant & 2 ? a : case_rows(c, a.count, a.columns);
     int kind = c->variant / 4;
     RowFactor p = kind == 3 ? (RowFactor){0} : case_factor(c, a.count, kind);
@@ -332,29 +364,32 @@ static void dot(Case *c) {
 }
 
 #define COMPUTE_OPERATIONS                                                                         \
-    {"dense", dense, 8, 1e-5, 8, {{1500, 16}, {600, 256}}},                                        \
-        {"dense_transposed", dense_transposed, 4, 1e-5, 4, {{1500, 16}, {300, 602}}},              \
+    {"dense", dense, 8, 1e-5, 8, 8, {{1500, 16}, {600, 256}}},                                     \
+        {"dense_transposed", dense_transposed, 4, 1e-5, 4, 4, {{1500, 16}, {300, 602}}},           \
+        {"dense_sum", dense_sum, 4, 1e-5, 4, 4, {{1500, 16}, {600, 256}}},                         \
         {"dense_gradient",                                                                         \
          dense_gradient,                                                                           \
          1,                                                                                        \
          1e-5,                                                                                     \
          0,                                                                                        \
+         2,                                                                                        \
          {{1500, 16}, {9000, 3}, {17000, 1}, {600, 256}, {300, 602}}},                             \
-        {"column_sums", column_sums, 1, 0, 0, {{9000, 3}, {17000, 1}, {600, 256}, {5000, 41}}},    \
-        {"aggregate_rows", aggregate_rows, 16, 0, 8, {{1500, 16}, {300, 602}}},                    \
-        {"aggregate_rows of a long row", aggregate_long_row, 16, 0, 8, {{600, 256}}},              \
-        {"aggregate_weights", aggregate_weights, 2, 0, 2, {{1500, 16}}},                           \
-        {"dropout_entries", dropout_entries, 8, 0, 0, {{300, 602}}},                               \
-        {"pad_rows", pad_rows, 1, 0, 0, {{1500, 16}, {300, 602}}},                                 \
-        {"aggregate_halo", aggregate_halo, 4, 0, 4, {{9000, 3}, {300, 602}}},                      \
-        {"post", post, 20, 0, 20, {{1500, 16}, {300, 602}, {9000, 3}, {17000, 1}}},                \
-        {"dropout", dropout, 8, 0, 8, {{1500, 16}, {300, 602}}},                                   \
-        {"add_bias", add_bias, 2, 0, 2, {{1500, 16}, {300, 602}}},                                 \
-        {"activate", activate, 8, 0, 8, {{1500, 16}, {300, 602}}},                                 \
-        {"norm_columns", norm_columns, 4, 0, 4, {{1500, 16}, {300, 602}, {17000, 1}}},             \
-        {"take_larger", take_larger, 2, 0, 2, {{1500, 16}, {300, 41}}},                            \
-        {"add_scaled", add_scaled, 16, 0, 16, {{1500, 16}, {300, 602}}}, {                         \
-        "dot", dot, 1, 0, 0, {                                                                     \
+        {"column_sums", column_sums, 1, 0, 0, 1, {{9000, 3}, {17000, 1}, {600, 256}, {5000, 41}}}, \
+        {"aggregate_rows", aggregate_rows, 16, 0, 8, 16, {{1500, 16}, {300, 602}}},                \
+        {"aggregate_rows of a long row", aggregate_long_row, 16, 0, 8, 16, {{600, 256}}},          \
+        {"aggregate_sums", aggregate_sums, 8, 0, 0, 8, {{1500, 16}, {300, 602}}},                  \
+        {"aggregate_weights", aggregate_weights, 2, 0, 2, 2, {{1500, 16}}},                        \
+        {"dropout_entries", dropout_entries, 8, 0, 0, 0, {{300, 602}}},                            \
+        {"pad_rows", pad_rows, 1, 0, 0, 0, {{1500, 16}, {300, 602}}},                              \
+        {"aggregate_halo", aggregate_halo, 4, 0, 4, 4, {{9000, 3}, {300, 602}}},                   \
+        {"post", post, 20, 0, 20, 20, {{1500, 16}, {300, 602}, {9000, 3}, {17000, 1}}},            \
+        {"dropout", dropout, 8, 0, 8, 8, {{1500, 16}, {300, 602}}},                                \
+        {"add_bias", add_bias, 2, 0, 2, 2, {{1500, 16}, {300, 602}}},                              \
+        {"activate", activate, 8, 0, 8, 8, {{1500, 16}, {300, 602}}},                              \
+        {"norm_columns", norm_columns, 4, 0, 4, 4, {{1500, 16}, {300, 602}, {17000, 1}}},          \
+        {"take_larger", take_larger, 2, 0, 2, 2, {{1500, 16}, {300, 41}}},                         \
+        {"add_scaled", add_scaled, 16, 0, 16, 16, {{1500, 16}, {300, 602}}}, {                     \
+        "dot", dot, 1, 0, 0, 1, {                                                                  \
             {1500, 16}, {17000, 1}, { 600, 256 }                                                   \
         }                                                                                          \
     }

@@ -192,8 +192,10 @@ static Sending sending_of(Case *c, bool scaled, bool spoiled) {
     if (spoiled && own > 1) {
         static const float values[] = {__builtin_inff(), -3.4e38f, 3.4e38f, __builtin_nanf("")};
         for (int64_t i = 0; i < own; i += 7) {
-            DeviceFloat *at = flat_at(source->x.at, i * source->x.stride + s.columns / 2);
-            c->b->upload(at, &values[i / 7 % 4], sizeof(float));
+            int64_t number = i * source->x.stride + s.columns / 2;
+            size_t size = rows_number(c->rows); // a bf16 is the upper half
+            const char *value = (const char *)&values[i / 7 % 4] + sizeof(float) - size;
+            c->b->upload(byte_at((DeviceByte *)source->x.at, number * (int64_t)size), value, size);
         }
         c->b->finish(NULL);
     }
@@ -208,7 +210,7 @@ static void pack_fp32(Case *c) {
     DeviceByte *out = case_bytes(c, bytes);
     c->b->pack_fp32(out, &s.source, s.count, NULL);
     case_keep(c, out, bytes);
-    Rows rows = case_dirty_rows(c, s.count + 3, c->shape.columns);
+    Rows rows = case_dirty_rows_of(c, ROWS_FP32, s.count + 3, c->shape.columns);
     c->b->unpack_fp32(far_rows(c, rows), c->far + 2, out, s.count, NULL);
     case_keep_rows(c, rows);
 }
@@ -217,7 +219,8 @@ static void pack_bf16(Case *c) {
     Sending s = sending_of(c, c->variant & 1, c->variant & 2);
     size_t bytes = (size_t)(s.count * c->shape.columns) * 2;
     DeviceByte *out = case_bytes(c, bytes);
-    c->b->pack_bf16(out, &s.source, s.count, s.bad, NULL);
+    bool as_they_are = c->rows == ROWS_BF16 && c->variant == 0;
+    c->b->pack_bf16(out, &s.source, s.count, as_they_are ? NULL : s.bad, NULL);
     case_keep(c, s.bad, sizeof(int64_t));
     if (c->variant & 2) // what is written of a bad row is nobody's business
         return;
@@ -270,7 +273,7 @@ static void quantize(Case *c) {
     case_keep(c, q.step, (size_t)q.count * each);
     case_keep(c, q.payload, (size_t)(q.count * quantized_row_bytes(c->shape.columns, bits)));
     case_keep(c, s.source.range, (size_t)s.count * 4);
-    Rows rows = case_dirty_rows(c, s.count + 3, c->shape.columns);
+    Rows rows = case_dirty_rows_of(c, ROWS_FP32, s.count + 3, c->shape.columns);
     c->b->dequantize(far_rows(c, rows), c->far + 2, &q, NULL);
     case_keep_rows(c, rows);
 }
@@ -317,22 +320,22 @@ static void message_distance(Case *c) {
 }
 
 #define MESSAGE_OPERATIONS                                                                         \
-    {"softmax_loss", softmax_loss, 5, 0, 0, {{17000, 3}, {300, 602}}},                             \
-        {"softmax_loss's value", softmax_value, 2, 1e-6, 0, {{17000, 3}, {5000, 41}}},             \
-        {"bce_loss", bce_loss, 5, 0, 0, {{17000, 1}, {300, 602}}},                                 \
-        {"hinge_loss", hinge_loss, 5, 0, 0, {{17000, 1}, {300, 602}}},                             \
-        {"mse_loss", mse_loss, 5, 0, 0, {{17000, 1}, {300, 602}}},                                 \
-        {"shrink", shrink, 1, 0, 0, {{1500, 16}}},                                                 \
-        {"count", count_metrics, 2, 0, 0, {{1500, 16}, {40, 700}}},                                \
-        {"adam", adam, 3, 0, 0, {{1500, 16}}}, {"sgd", sgd, 2, 0, 0, {{1500, 16}}},                \
-        {"square_sum", square_sum, 1, 0, 0, {{1500, 16}, {5000, 256}}},                            \
-        {"scale", scale, 1, 0, 0, {{1500, 16}}},                                                   \
-        {"message_checksum", message_checksum, 2, 0, 0, {{300, 602}}},                             \
-        {"message_add_scaled", message_add_scaled, 5, 0, 0, {{1500, 16}, {300, 602}}},             \
-        {"message_distance", message_distance, 2, 0, 0, {{1500, 16}, {5000, 256}}},                \
-        {"pack_fp32", pack_fp32, 2, 0, 2, {{1500, 16}, {9000, 3}, {300, 602}}},                    \
-        {"pack_bf16", pack_bf16, 4, 0, 4, {{1500, 16}, {9000, 3}, {300, 602}, {5000, 41}}}, {      \
-        "quantize", quantize, QUANTIZE_VARIANTS, 0, QUANTIZE_VARIANTS, {                           \
+    {"softmax_loss", softmax_loss, 5, 0, 0, 0, {{17000, 3}, {300, 602}}},                          \
+        {"softmax_loss's value", softmax_value, 2, 1e-6, 0, 0, {{17000, 3}, {5000, 41}}},          \
+        {"bce_loss", bce_loss, 5, 0, 0, 0, {{17000, 1}, {300, 602}}},                              \
+        {"hinge_loss", hinge_loss, 5, 0, 0, 0, {{17000, 1}, {300, 602}}},                          \
+        {"mse_loss", mse_loss, 5, 0, 0, 0, {{17000, 1}, {300, 602}}},                              \
+        {"shrink", shrink, 1, 0, 0, 0, {{1500, 16}}},                                              \
+        {"count", count_metrics, 2, 0, 0, 0, {{1500, 16}, {40, 700}}},                             \
+        {"adam", adam, 3, 0, 0, 0, {{1500, 16}}}, {"sgd", sgd, 2, 0, 0, 0, {{1500, 16}}},          \
+        {"square_sum", square_sum, 1, 0, 0, 0, {{1500, 16}, {5000, 256}}},                         \
+        {"scale", scale, 1, 0, 0, 0, {{1500, 16}}},                                                \
+        {"message_checksum", message_checksum, 2, 0, 0, 0, {{300, 602}}},                          \
+        {"message_add_scaled", message_add_scaled, 5, 0, 0, 0, {{1500, 16}, {300, 602}}},          \
+        {"message_distance", message_distance, 2, 0, 0, 0, {{1500, 16}, {5000, 256}}},             \
+        {"pack_fp32", pack_fp32, 2, 0, 2, 2, {{1500, 16}, {9000, 3}, {300, 602}}},                 \
+        {"pack_bf16", pack_bf16, 4, 0, 4, 4, {{1500, 16}, {9000, 3}, {300, 602}, {5000, 41}}}, {   \
+        "quantize", quantize, QUANTIZE_VARIANTS, 0, QUANTIZE_VARIANTS, QUANTIZE_VARIANTS, {        \
             {1500, 16}, {9000, 3}, {300, 602}, { 24, 1500 }                                        \
         }                                                                                          \
     }

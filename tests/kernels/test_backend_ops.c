@@ -17,8 +17,12 @@ enum { OPERATIONS = sizeof operations / sizeof *operations };
 static const Shape shapes[] = {{1, 1}, {0, 41}, {3, 602}, {70, 41}, {21, 256}, {33, 16}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-static Case run(const Backend *b, const Operation *o, Shape shape, int variant, int64_t far) {
-    Case c = {.b = b, .shape = shape, .variant = variant, .far = far};
+static Case run(const Backend *b, const Operation *o, Shape shape, int variant, int64_t far,
+                RowsType rows) {
+    Case c = {.b = b, .shape = shape, .variant = variant, .far = far, .rows = rows};
+    const BackendStart how = {.vectors = "plain", .precision = rows == ROWS_BF16 ? "bf16" : "fp32"};
+    if (o->bf16 > 0)
+        assert_true(b->start(&how, &(Error){0}));
     o->run(&c);
     return c;
 }
@@ -36,54 +40,62 @@ static double distance(const Case *a, const Case *b) {
     return norm > 0 ? sqrt(away / norm) : sqrt(away);
 }
 
+// Sums in another order are rounded to another bf16 here and there.
 static bool is_same(const Case *want, const Case *got, double tolerance) {
     if (want->out_bytes != got->out_bytes)
         return false;
     if (tolerance > 0)
-        return distance(want, got) <= tolerance;
+        return distance(want, got) <= (want->rows == ROWS_BF16 ? 1e-3 : tolerance);
     return want->out_bytes == 0 || memcmp(want->out, got->out, want->out_bytes) == 0;
 }
 
-static void compare(const Backend *b, const Operation *o, Shape shape, int variant,
+static void compare(const Backend *b, const Operation *o, Shape shape, int variant, RowsType rows,
                     const char *how) {
-    CLEARED(case_clear)
-    Case want = run(&backend_cpu, o, shape, variant, 0), got = run(b, o, shape, variant, 0);
+    CLEARED(case_clear) Case want = run(&backend_cpu, o, shape, variant, 0, rows);
+    CLEARED(case_clear) Case got = run(b, o, shape, variant, 0, rows);
     if (!is_same(&want, &got, o->tolerance))
-        fail_msg("%s on %s (%s), %d x %d, variant %d: differs from cpu", o->name, b->name, how,
-                 (int)shape.rows, (int)shape.columns, variant);
+        fail_msg("%s on %s (%s), %d x %d, variant %d%s: differs from cpu", o->name, b->name, how,
+                 (int)shape.rows, (int)shape.columns, variant,
+                 rows == ROWS_BF16 ? ", rows of bf16" : "");
+}
+
+static int variants_of(const Operation *o, RowsType rows) {
+    return rows == ROWS_BF16 ? o->bf16 : o->variants;
 }
 
 // Every operation and variant, on one shape that `turn` moves on, or on all of them (turn -1).
 // Returns how many cases there were.
-static int walk(const Backend *b, int turn, const char *how) {
+static int walk(const Backend *b, int turn, RowsType rows, const char *how) {
     int cases = 0;
     assert_true(cpu_choose_lanes("plain", &(Error){0}));
     for (int o = 0; o < OPERATIONS; o++)
-        for (int v = 0; v < operations[o].variants; v++)
+        for (int v = 0; v < variants_of(&operations[o], rows); v++)
             for (int s = 0; s < SHAPES; s++)
                 if (turn < 0 || s == (v + o + turn) % SHAPES) {
-                    compare(b, &operations[o], shapes[s], v, how);
+                    compare(b, &operations[o], shapes[s], v, rows, how);
                     cases++;
                 }
     assert_true(cpu_choose_lanes("auto", &(Error){0}));
     return cases;
 }
 
-// Every operation on shapes beyond its blocks, tiles and grids: a few variants on all of them, many
-// in turn, where each round of quantize's nine widths meets others; under the sanitizers the first
-// variant. Returns how many cases there were.
-static int walk_large(const Backend *b, const char *how, void (*before)(int number)) {
+// Every operation on shapes beyond its blocks, tiles and grids: a few variants on all of them,
+// many, and those of rows of bf16, in turn, where each round of quantize's nine widths meets
+// others; under the sanitizers the first variant. Returns how many cases there were.
+static int walk_large(const Backend *b, RowsType rows, const char *how,
+                      void (*before)(int number)) {
     int cases = 0;
     assert_true(cpu_choose_lanes("plain", &(Error){0}));
     for (int i = 0; i < OPERATIONS; i++) {
         const Operation *o = &operations[i];
-        for (int v = 0; v < UNDER_SANITIZERS(1, o->variants); v++)
+        const int variants = variants_of(o, rows);
+        for (int v = 0; v < UNDER_SANITIZERS(variants > 0, variants); v++)
             for (int s = 0; s < large_shapes(o); s++) {
-                if (o->variants > 4 && s != (v + v / 9) % large_shapes(o))
+                if ((variants > 4 || rows == ROWS_BF16) && s != (v + v / 9) % large_shapes(o))
                     continue;
                 if (before != NULL)
                     before(cases);
-                compare(b, o, o->large[s], v, how);
+                compare(b, o, o->large[s], v, rows, how);
                 cases++;
             }
     }
@@ -92,14 +104,15 @@ static int walk_large(const Backend *b, const char *how, void (*before)(int numb
 }
 
 TEST(on_the_cpu) {
-    assert_true(walk(&backend_cpu, 0, "plain") > 100);
-    assert_true(walk_large(&backend_cpu, "plain", NULL) > UNDER_SANITIZERS(20, 100));
+    assert_true(walk(&backend_cpu, 0, ROWS_FP32, "plain") > 100);
+    assert_true(walk_large(&backend_cpu, ROWS_FP32, "plain", NULL) > UNDER_SANITIZERS(20, 100));
 }
 
 TEST(on_fenced) {
-    assert_true(walk(&backend_fenced, 0, "late") > 100);
+    assert_true(walk(&backend_fenced, 0, ROWS_FP32, "late") > 100);
+    assert_true(walk(&backend_fenced, 0, ROWS_BF16, "late") > 100);
     if (UNDER_SANITIZERS(false, true)) // the CPU's kernels again
-        assert_true(walk_large(&backend_fenced, "late", NULL) > 100);
+        assert_true(walk_large(&backend_fenced, ROWS_FP32, "late", NULL) > 100);
 }
 
 static const char *const thread_orders[] = {"forward", "backward", "shuffled", "interleaved"};
@@ -114,7 +127,8 @@ TEST(large_on_emulated) {
     const Backend *b = emulated_device(&err);
     if (b == NULL)
         test_skip(err.text);
-    assert_true(walk_large(b, "large", take_turns) > 100);
+    assert_true(walk_large(b, ROWS_FP32, "large", take_turns) > 100);
+    assert_true(walk_large(b, ROWS_BF16, "large", take_turns) > 100);
 }
 
 TEST(on_emulated) {
@@ -124,7 +138,9 @@ TEST(on_emulated) {
         test_skip(err.text);
     for (int i = 0; i < 4; i++) {
         take_turns(i);
-        assert_true(walk(b, i, thread_orders[i]) > 100);
+        assert_true(walk(b, i, ROWS_FP32, thread_orders[i]) > 100);
+        if (i % 2 == 1)
+            assert_true(walk(b, i, ROWS_BF16, thread_orders[i]) > 100);
     }
 }
 
@@ -133,15 +149,18 @@ static void compare_far(const Backend *b) {
     const Shape shape = {33, 16};
     const int64_t fars[] = {((int64_t)1 << 31) / shape.columns - shape.rows / 2,
                             ((int64_t)1 << 29) / shape.columns - shape.rows / 2};
-    for (int o = 0; o < OPERATIONS; o++)
-        for (int v = 0; v < operations[o].far; v++)
+    for (int k = 0; k < 2 * OPERATIONS; k++) {
+        const Operation *o = &operations[k / 2];
+        const RowsType rows = k % 2 == 0 ? ROWS_FP32 : ROWS_BF16;
+        for (int v = 0; v < o->far && v < variants_of(o, rows); v++)
             for (int i = 0; i < 2; i++) {
-                CLEARED(case_clear) Case near = run(b, &operations[o], shape, v, 0);
-                CLEARED(case_clear) Case far = run(b, &operations[o], shape, v, fars[i]);
+                CLEARED(case_clear) Case near = run(b, o, shape, v, 0, rows);
+                CLEARED(case_clear) Case far = run(b, o, shape, v, fars[i], rows);
                 if (near.out_bytes == 0 || !is_same(&near, &far, 0))
-                    fail_msg("%s on %s, variant %d: rows from %lld on differ", operations[o].name,
-                             b->name, v, (long long)fars[i]);
+                    fail_msg("%s on %s, variant %d: rows from %lld on differ", o->name, b->name, v,
+                             (long long)fars[i]);
             }
+    }
 }
 
 TEST(far_rows_of_the_cpu) { compare_far(&backend_cpu); }
@@ -156,15 +175,16 @@ TEST(far_rows_of_the_emulated) {
 
 // The aggregate's other kernel, whose sums are cuSPARSE's.
 static void aggregates_by_cusparse(const Backend *b) {
-    static const Operation by_cusparse[] = {{"aggregate_rows", aggregate_rows, 16, 1e-5, 0, {{0}}},
-                                            {"a long row", aggregate_long_row, 16, 1e-5, 0, {{0}}}};
+    static const Operation by_cusparse[] = {
+        {"aggregate_rows", aggregate_rows, 16, 1e-5, 0, 0, {{0}}},
+        {"a long row", aggregate_long_row, 16, 1e-5, 0, 0, {{0}}}};
     Error err = {0};
     assert_true(b->start(&(BackendStart){.spmm = "cusparse"}, &err));
     assert_string_equal(b->spmm(), "cusparse");
     for (int o = 0; o < 2; o++)
         for (int v = 0; v < by_cusparse[o].variants; v++)
             for (int s = 0; s < SHAPES; s++)
-                compare(b, &by_cusparse[o], shapes[s], v, "cusparse");
+                compare(b, &by_cusparse[o], shapes[s], v, ROWS_FP32, "cusparse");
     assert_true(b->start(&(BackendStart){.spmm = "own"}, &err));
     assert_string_equal(b->spmm(), "own");
 }
@@ -175,6 +195,21 @@ TEST(cusparse_on_emulated) {
     if (b == NULL)
         test_skip(err.text);
     aggregates_by_cusparse(b);
+}
+
+// Rows of bf16 are added up by the own kernel alone; whoever names another is told.
+TEST(precisions_that_a_device_knows) {
+    Error why = {0};
+    const Backend *b = emulated_device(&why);
+    if (b == NULL)
+        test_skip(why.text);
+    assert_true(b->start(&(BackendStart){.precision = "bf16", .spmm = "auto"}, &why));
+    assert_string_equal(b->spmm(), "own");
+    assert_refused(b->start(&(BackendStart){.precision = "bf16", .spmm = "cusparse"}, &err),
+                   EXIT_UNAVAILABLE, "run.spmm 'cusparse'");
+    assert_refused(b->start(&(BackendStart){.precision = "bf16x3"}, &err), EXIT_UNAVAILABLE,
+                   "run.precision 'bf16x3'");
+    assert_true(b->start(&(BackendStart){0}, &why));
 }
 
 // The plan of the device's memory is made of what aggregates say that they take.
@@ -227,13 +262,15 @@ TEST(aggregates_take_what_they_say) {
 
 // What only a device of many processors needs to be beyond its grids: four variants of each
 // operation are half a minute.
-static void compare_giant(const Backend *b) {
+static void compare_giant(const Backend *b, RowsType rows) {
     static const Shape giant[] = {{200000, 41}, {70000, 256}};
-    for (int i = 0; i < OPERATIONS; i++)
-        for (int v = 0; v < operations[i].variants && v < 4; v++)
+    for (int i = 0; i < OPERATIONS; i++) {
+        const int variants = variants_of(&operations[i], rows);
+        for (int v = 0; v < variants && v < 4; v++)
             for (int s = 0; s < 2; s++)
-                if (operations[i].variants == 1 || s == v % 2)
-                    compare(b, &operations[i], giant[s], v, "giant");
+                if (variants == 1 || s == v % 2)
+                    compare(b, &operations[i], giant[s], v, rows, "giant");
+    }
 }
 
 TEST(on_cuda) {
@@ -241,9 +278,15 @@ TEST(on_cuda) {
     const Backend *b = real_device(&test_comm, &err);
     if (b == NULL)
         test_skip(err.text);
-    assert_true(walk(b, -1, "device") > 500);
-    assert_true(walk_large(b, "large", NULL) > 100);
-    compare_giant(b);
-    compare_far(b);
+    const bool is_short = getenv("FRINGE_TEST_SHORT") != NULL; // under a sanitizer of the device
+    for (RowsType rows = ROWS_FP32; rows <= ROWS_BF16; rows++) {
+        assert_true(walk(b, is_short ? 0 : -1, rows, "device") > 100);
+        if (is_short)
+            continue;
+        assert_true(walk_large(b, rows, "large", NULL) > 100);
+        compare_giant(b, rows);
+    }
+    if (!is_short)
+        compare_far(b);
     aggregates_by_cusparse(b);
 }
