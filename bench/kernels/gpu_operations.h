@@ -12,15 +12,23 @@ enum { WIDTH = 256, ROUNDS = 5, CHECKED = 500 }; // CHECKED: rows that are compa
 typedef struct Job { // what all measurements share
     const Backend *b;
     Bench bench;
-    FILE *rows;   // --rows
-    bool is_tiny; // one call a measurement
-    Csr csr;      // of the dataset; borrowed
+    FILE *rows;         // --rows
+    bool is_tiny;       // one call a measurement
+    RowsType precision; // that is measured now: of rows, and of the inputs of products
+    Csr csr;            // of the dataset; borrowed
     int64_t features, classes;
     double bandwidth, flops; // bytes and operations a second that the device reached
-    double spmm;             // seconds of the aggregate that the first spmm took
 } Job;
 
+static const char *precision_name(RowsType type) { return type == ROWS_BF16 ? "bf16" : "fp32"; }
+
 // ---- rows
+
+// What is measured in bf16 says so.
+static const char *named(const Job *job, const char *what, char name[96]) {
+    snprintf(name, 96, "%s%s", what, job->precision == ROWS_BF16 ? ", bf16" : "");
+    return name;
+}
 
 static void put_row(Job *job, const char *row, const char *value, const char *unit, const char *bar,
                     const char *met) {
@@ -96,8 +104,15 @@ static double measure(const Job *job, DeviceStream stream, Call *call, void *con
     return median > 1e-9 ? median : 1e-9;
 }
 
-static Rows filled_rows(const Backend *b, int64_t count, int64_t columns, int number) {
-    Rows rows = rows_alloc(b, count, columns, "rows of the bench");
+static Rows empty_rows(const Backend *b, int64_t count, int64_t columns, RowsType type) {
+    Rows rows = rows_alloc(b, count, columns, "rows of the bench"); // those of bf16 fit, too
+    rows.type = type;
+    return rows;
+}
+
+static Rows filled_rows(const Backend *b, int64_t count, int64_t columns, int number,
+                        RowsType type) {
+    Rows rows = empty_rows(b, count, columns, type);
     float *host = ALLOC(float, count *columns, "rows of the bench");
     RandomKey key = random_key(3, RANDOM_FEATURES, 0, number, 0);
 #pragma omp parallel for schedule(static)
@@ -167,9 +182,9 @@ static float *downloaded(const Backend *b, Rows rows, int64_t count) {
 static double spmm_distance(const Job *job, const SpmmJob *device) {
     const int64_t rows = device->x.count, checked = rows < CHECKED ? rows : CHECKED;
     SpmmJob cpu = {.b = &backend_cpu, .range = {0, checked}};
-    cpu.x = filled_rows(&backend_cpu, rows, WIDTH, 0);
-    cpu.out = rows_alloc(&backend_cpu, rows, WIDTH, "result");
-    cpu.aggregate = backend_cpu.aggregate_new(&job->csr, rows, WIDTH, ROWS_FP32, "rows");
+    cpu.x = filled_rows(&backend_cpu, rows, WIDTH, 0, job->precision);
+    cpu.out = empty_rows(&backend_cpu, rows, WIDTH, job->precision);
+    cpu.aggregate = backend_cpu.aggregate_new(&job->csr, rows, WIDTH, job->precision, "rows");
     spmm_call(&cpu);
     float *want = downloaded(&backend_cpu, cpu.out, checked);
     float *got = downloaded(device->b, device->out, checked);
@@ -190,19 +205,20 @@ static double spmm_distance(const Job *job, const SpmmJob *device) {
 static double spmm_measure(Job *job, const char *spmm, char why[300]) {
     Error err = {0};
     const int64_t rows = job->csr.rows;
-    if (!job->b->start(&(BackendStart){.spmm = spmm}, &err)) {
+    BackendStart how = {.spmm = spmm, .precision = precision_name(job->precision)};
+    if (!job->b->start(&how, &err)) {
         snprintf(why, 300, "%.299s", err.text);
         return 0;
     }
     SpmmJob s = {.b = job->b, .range = {0, rows}};
-    s.x = filled_rows(job->b, rows, WIDTH, 0);
-    s.out = rows_alloc(job->b, rows, WIDTH, "result");
-    s.aggregate = job->b->aggregate_new(&job->csr, rows, WIDTH, ROWS_FP32, "auto");
-    Rows scratch = rows_alloc(job->b, rows, WIDTH, "scratch");
+    s.x = filled_rows(job->b, rows, WIDTH, 0, job->precision);
+    s.out = empty_rows(job->b, rows, WIDTH, job->precision);
+    s.aggregate = job->b->aggregate_new(&job->csr, rows, WIDTH, job->precision, "auto");
+    Rows scratch = empty_rows(job->b, rows, WIDTH, job->precision);
     job->b->aggregate_tune(s.aggregate, s.out, scratch);
     rows_free(job->b, &scratch);
     double seconds = measure(job, STREAM_COMPUTE, spmm_call, &s);
-    const char *what = job->b->aggregate_describe(s.aggregate, WIDTH, ROWS_FP32);
+    const char *what = job->b->aggregate_describe(s.aggregate, WIDTH, job->precision);
     bool is_own = strcmp(spmm, "own") == 0;
     double away = spmm_distance(job, &s);
     printf("# spmm %s: %s, distance to the CPU %.2g\n", spmm, what, away);
@@ -218,18 +234,21 @@ static double spmm_measure(Job *job, const char *spmm, char why[300]) {
     return seconds;
 }
 
-// E edges of F floats and a column each, and N rows read and written.
-static double spmm_bytes(const Csr *csr, int64_t columns) {
-    double edges = (double)csr_entries(csr), rows = (double)csr->rows, f = (double)columns;
-    return edges * (4 * f + 4) + 8 * rows * f;
+// E edges of a row and a column each, and N rows read and written.
+static double spmm_bytes(const Csr *csr, int64_t columns, RowsType type) {
+    double edges = (double)csr_entries(csr), rows = (double)csr->rows;
+    double row = (double)columns * (double)rows_number(type);
+    return edges * (row + 4) + 2 * rows * row;
 }
 
 static void aggregate_measure(Job *job) {
-    char why[300] = "";
+    char why[300] = "", name[96];
     double own = spmm_measure(job, "own", why);
     CHECK(own > 0, EXIT_UNAVAILABLE, "%s", why);
-    job->spmm = own;
-    say_bound(job, "aggregate, 256 wide", own, spmm_bytes(&job->csr, WIDTH), 0.7);
+    say_bound(job, named(job, "aggregate, 256 wide", name), own,
+              spmm_bytes(&job->csr, WIDTH, job->precision), 0.7);
+    if (job->precision == ROWS_BF16) // cuSPARSE's is of floats
+        return;
     double other = spmm_measure(job, "cusparse", why);
     if (other > 0)
         say(job, (Figure){.name = "aggregate, 256 wide, run.spmm=cusparse",
@@ -263,7 +282,7 @@ static void dequantize_call(void *context) {
 }
 
 // About every third row is sent, ascending, as the rows of a part that a peer reads.
-static void message_init(MessageJob *m, const Backend *b, int64_t rows, int bits) {
+static void message_init(MessageJob *m, const Backend *b, int64_t rows, int bits, RowsType type) {
     const int64_t count = (rows + 2) / 3;
     int32_t *row = ALLOC(int32_t, count, "send list"), *place = ALLOC(int32_t, count, "send list");
     int64_t *gid = ALLOC(int64_t, rows, "ids");
@@ -274,7 +293,7 @@ static void message_init(MessageJob *m, const Backend *b, int64_t rows, int bits
         place[i] = (int32_t)i;
     }
     const size_t numbers = (size_t)count * sizeof(int32_t);
-    *m = (MessageJob){.b = b, .x = filled_rows(b, rows, WIDTH, 1)};
+    *m = (MessageJob){.b = b, .x = filled_rows(b, rows, WIDTH, 1, type)};
     m->out = rows_alloc(b, count, WIDTH, "decoded");
     m->bad = b->alloc(sizeof(int64_t), "bad rows");
     m->q = (Quantized){.bits = bits, .count = count, .place = on_device_too(b, place, numbers)};
@@ -309,7 +328,7 @@ static unsigned char *payload_of(const MessageJob *m, size_t bytes) {
 
 static void check_message(const MessageJob *m, int bits) {
     MessageJob cpu;
-    message_init(&cpu, &backend_cpu, m->x.count, bits);
+    message_init(&cpu, &backend_cpu, m->x.count, bits, m->x.type);
     int64_t checked = m->q.count < CHECKED ? m->q.count : CHECKED;
     size_t bytes = (size_t)(checked * quantized_row_bytes(WIDTH, bits));
     quantize_call(&cpu);
@@ -323,18 +342,19 @@ static void check_message(const MessageJob *m, int bits) {
 
 static void message_measure(Job *job, int bits) {
     MessageJob m;
-    char name[96];
-    message_init(&m, job->b, job->is_tiny ? 100 : job->csr.rows, bits);
+    char name[96], what[80];
+    message_init(&m, job->b, job->is_tiny ? 100 : job->csr.rows, bits, job->precision);
     double encode = measure(job, STREAM_MESSAGE, quantize_call, &m);
     double decode = measure(job, STREAM_MESSAGE, dequantize_call, &m);
     check_message(&m, bits);
     // a row, its bytes, Z and S; its place, number and id
-    double floats = 4.0 * WIDTH, bytes = (double)quantized_row_bytes(WIDTH, bits) + 8;
-    double count = (double)m.q.count;
-    snprintf(name, sizeof name, "quantize and pack, %d bits", bits);
-    say_bound(job, name, encode, count * (floats + bytes + 16), 0.8);
-    snprintf(name, sizeof name, "unpack and dequantize, %d bits", bits);
-    say_bound(job, name, decode, count * (floats + bytes + 4), 0.8);
+    double row = (double)rows_number(job->precision) * WIDTH, decoded = 4.0 * WIDTH;
+    double bytes = (double)quantized_row_bytes(WIDTH, bits) + 8, count = (double)m.q.count;
+    snprintf(what, sizeof what, "quantize and pack, %d bits", bits);
+    say_bound(job, named(job, what, name), encode, count * (row + bytes + 16), 0.8);
+    snprintf(what, sizeof what, "unpack and dequantize, %d bits", bits);
+    if (job->precision == ROWS_FP32) // into floats in any case
+        say_bound(job, what, decode, count * (decoded + bytes + 4), 0.8);
     message_clear(&m);
 }
 
@@ -367,18 +387,20 @@ static void dense_measure(Job *job) {
                  {"dense_gradient, 256 x 256", gradient_call}};
     const Backend *b = job->b;
     const int64_t rows = job->is_tiny ? 40 : job->csr.rows;
-    DenseJob d = {.b = b, .a = filled_rows(b, rows, WIDTH, 2)};
-    d.out = rows_alloc(b, rows, WIDTH, "product");
-    d.w = filled_rows(b, WIDTH, WIDTH, 3).at; // WIDTH is a multiple of 16: tight
+    DenseJob d = {.b = b, .a = filled_rows(b, rows, WIDTH, 2, job->precision)};
+    d.out = empty_rows(b, rows, WIDTH, job->precision);
+    d.w = filled_rows(b, WIDTH, WIDTH, 3, ROWS_FP32).at; // WIDTH is a multiple of 16: tight
     d.dw = b->alloc(WIDTH * WIDTH * sizeof(float), "gradient");
     d.scratch =
         b->alloc((size_t)b->dense_gradient_scratch(rows, WIDTH, WIDTH) * sizeof(float), "scratch");
+    job->flops = 0;
     for (int i = 0; i < 3; i++) {
+        char name[96];
         double seconds = measure(job, STREAM_COMPUTE, calls[i].call, &d);
         double flops = 2.0 * (double)rows * WIDTH * WIDTH / seconds;
         job->flops = flops > job->flops ? flops : job->flops;
         Figure f = {.value = flops * 1e-12, .unit = "TFLOP/s"};
-        snprintf(f.name, sizeof f.name, "%s", calls[i].name);
+        snprintf(f.name, sizeof f.name, "%s", named(job, calls[i].name, name));
         say(job, f);
     }
     b->free(d.scratch);

@@ -33,6 +33,7 @@ sys.path.pop(0)  # whose dgl.py would hide the library
 WIDTH, HIDDEN, ROUNDS = 256, 256, 5
 ALGORITHMS = {"default": 0, "ALG1": 4, "ALG2": 6, "ALG3": 12}  # cusparseSpMMAlg_t, of CSR
 SPMM, EPOCH, FASTEST = "cuSPARSE, fastest of its algorithms, 256 wide", "epoch of GCN 3 x 256", "fastest fair peer"
+IN_BF16 = "torch in bf16 with both CSRs stored"  # a rival of bf16
 UNFAIR = "PyG's GCNConv on a torch CSR, which each backward pass transposes"
 
 
@@ -189,6 +190,12 @@ def both_stored(opt, a, data):
     return Convolution, lambda conv, h: SparseTimes.apply(matrix, transposed, conv.linear(h)) + conv.bias
 
 
+def both_in_bf16(opt, a, data):
+    """Everything but the loss; the sums of dense and sparse products are the libraries'."""
+    matrix, transposed = (torch_csr(opt, m).to(torch.bfloat16) for m in (a, sp.csr_matrix(a.T)))
+    return Convolution, lambda conv, h: SparseTimes.apply(matrix, transposed, conv.linear(h)) + conv.bias
+
+
 def gcn_conv(inputs, outputs):
     return importlib.import_module("torch_geometric.nn").GCNConv(inputs, outputs, normalize=False, add_self_loops=False)
 
@@ -227,20 +234,20 @@ def dgl_graph(opt, a, data):
 
 PEERS = {"torch with both CSRs stored": both_stored, "PyG's GCNConv on a torch_sparse matrix": sparse_tensor,
          "PyG's GCNConv on an EdgeIndex": edge_index, "DGL's GraphConv": dgl_graph,
-         UNFAIR: one_csr}
+         IN_BF16: both_in_bf16, UNFAIR: one_csr}
 
 
-def epoch_seconds(opt, data, make_conv, apply):
-    x, y, fit = (t.to(opt.device) for t in (data.x, data.y, data.fit))
+def epoch_seconds(opt, data, numbers, make_conv, apply):
+    x, y, fit = (t.to(opt.device) for t in (data.x.to(numbers), data.y, data.fit))
     model = argparse.Namespace(hidden=HIDDEN, layers=3, dropout=0.5)
-    stack = training.Stack(make_conv, data, model).to(opt.device).train()
+    stack = training.Stack(make_conv, data, model).to(opt.device, numbers).train()
     adam = torch.optim.Adam(stack.parameters(), lr=0.01)
     seconds = []
     for _ in range(opt.epochs + 2):  # two unmeasured ones first
         finish(opt)
         began = time.perf_counter()
         adam.zero_grad()
-        loss = training.loss_of(stack(apply, x)[fit], y[fit])
+        loss = training.loss_of(stack(apply, x)[fit].float(), y[fit])
         loss.backward()
         adam.step()
         loss.item()
@@ -255,14 +262,16 @@ def epochs(opt):
     a = normalised(data)
     for name, make in PEERS.items():
         try:
-            times[name] = epoch_seconds(opt, data, *make(opt, a, data))
+            times[name] = epoch_seconds(opt, data, torch.bfloat16 if name == IN_BF16 else torch.float32,
+                                        *make(opt, a, data))
             row(opt, f"{name}: {EPOCH}", times[name] * 1e3, "ms")
         except ImportError as error:
             row(opt, f"{name}: {EPOCH}", f"did not run: no {error.name}")
         except Exception as error:
             row(opt, f"{name}: {EPOCH}", f"did not run: {type(error).__name__}: {error}".split("\n")[0])
         empty_cache(opt)
-    times.pop(UNFAIR, None)
+    for other in (IN_BF16, UNFAIR):
+        times.pop(other, None)
     row(opt, FASTEST, min(times, key=times.get) if times else "none ran")
 
 
