@@ -8,8 +8,8 @@
 enum { COLUMNS = 32, LANES_OF_EDGE = COLUMNS / 4, THREADS = 256, EDGES = 256, PASSES = 8 };
 static_assert(PASSES * THREADS / LANES_OF_EDGE == EDGES, "a pass fetches THREADS / 8 edges");
 
-// X: a number of x. The terms of the edges begin .. begin + count - 1 into shared memory
-// [EDGES][COLUMNS].
+// The terms of the edges begin .. begin + count - 1 into shared memory [EDGES][COLUMNS]. X: a number
+// of x.
 template <typename X>
 __device__ static inline void fetch_terms(float *term, const AggregateTask &task, int64_t begin,
                                           int64_t count, int64_t first_column) {

@@ -89,7 +89,7 @@ extern const PluginHost *cuda_host;
 
 // ---- host
 extern BackendStart cuda_how;
-extern bool cuda_is_bf16; // inputs of dense products are; where rows are, products are told so
+extern bool cuda_is_bf16; // run.precision=bf16: inputs of dense products are rounded to it
 cudaStream_t cuda_stream(DeviceStream stream);
 int cuda_processors(void);     // multiprocessors of the device
 size_t cuda_cache_bytes(void); // its second cache
