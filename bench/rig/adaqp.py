@@ -1,7 +1,7 @@
 """AdaQP against vanilla on the network rig, at the shares of communication that AdaQP was published at.
 
 usage: bench/run.sh adaqp [--strict] [--graph=reddit-small] [--models=gcn,sage] [--layouts=2x1,2x2,4x1]
-                          [--shares=66.8,75.2,78.2] [--epochs=9] [--repeats=3] [--precision=fp32]
+                          [--shares=66.8,75.2,78.2] [--epochs=9] [--repeats=3] [--precision=fp32] [--random=philox10,16]
 smoke: --models=gcn --layouts=2x1 --shares=66.8 --epochs=1 --repeats=1 --precision=bf16
 
 For every model, layout (hosts x ranks of each) and share the link rate is searched at which vanilla (fp32, blocking)
@@ -11,7 +11,7 @@ its parts measured in the same run: compute is what vanilla does beside exchange
 the blocking schedule hides none of it, so the ideal may be passed), the exchange is what the same messages make it wait
 under that schedule. What packing and unpacking must take is their bytes of floats at the rates of bench/run.sh message,
 every core busy, measured anew for each cell. --precision: run.precision of vanilla and of all others; vanilla's
-messages are as precise as its rows. Published speed-ups: 2.19 to 3.01.
+messages are as precise as its rows. --random: run.random and run.random_bits of all. Published speed-ups: 2.19 to 3.01.
 """
 import json
 import os
@@ -87,26 +87,25 @@ def missed(row):
     return ", ".join(name for name, short in names.items() if short) or "none"
 
 
-def write_table(graph, precision, rows):
+def write_table(what, words, rows):
     head = ("| model | hosts x ranks | communication % | Mbit/s | vanilla s | compute s | quantized exchange s "
             "| blocking s | central s | overlap s | speed-up | ideal | of the ideal | pack % "
             "| pack of bytes / rate | assignment % | fewer bytes | short of its bar |")
-    named = "" if precision == "fp32" else f" --precision={precision}"
-    caption = (f"`bench/run.sh adaqp --graph={graph}{named}`: seconds per epoch on the network rig; compute: of vanilla, with "
+    caption = (f"`bench/run.sh adaqp {words}`: seconds per epoch on the network rig; compute: of vanilla, with "
                "the sum of the weight gradients (which other schedules hide, so the ideal may be passed); then mode "
                "adaqp-published; medians over repeats by turns with their range where there is one, else one measurement: `blocking` quantizes without overlap, `central` hides rows behind central rows only (as "
                "AdaQP does), `overlap` behind the whole own part; assignment: of a training with the published period of 100 epochs. "
                f"Bars: speed-up of gcn {', '.join(f'{bar} at {share} %' for share, bar in BARS.items())}; of the ideal "
                f"{OF_IDEAL}; pack {PACK_SHARE} % and {PACK_OF_BYTES} of bytes / rate; assignment {ASSIGNMENT_SHARE} %.")
-    write_tables(f"AdaQP on the network rig, {graph}{named and f' in {precision}'}", caption,
+    write_tables(f"AdaQP on the network rig, {what}", caption,
                  markdown(head, [f"{row} {missed(row)} |" for row in rows.values()]))
 
 
-def precise(config, precision, work):
-    """A copy of a config that trains in a precision."""
+def changed(config, run, work):
+    """A copy of a config with other keys of its section run."""
     with open(config) as file:
         sections = json.load(file)
-    sections["run"] = {**sections.get("run", {}), "precision": precision}
+    sections["run"] = {**sections.get("run", {}), **run}
     copy = os.path.join(work, os.path.basename(config))
     with open(copy, "w") as file:
         json.dump(sections, file)
@@ -116,23 +115,29 @@ def precise(config, precision, work):
 def main():
     needs_rig()
     bench, graph, epochs = Bench("adaqp"), option("graph", "reddit-small"), option("epochs", 9)
-    precision = option("precision", "fp32")
+    precision, random = option("precision", "fp32"), option("random", "philox10,16")
     shares = [float(share) for share in option("shares", "66.8,75.2,78.2").split(",")]
     table_path = kept("adaqp")  # rows of earlier calls stay
     table = read_kept(table_path)
-    what = graph if precision == "fp32" else f"{graph}, {precision}"
+    kind, bits = random.split(",")
+    run = {"precision": precision, "random": kind, "random_bits": int(bits)}
+    what, words = graph, f"--graph={graph}"
+    if precision != "fp32":
+        what, words = f"{what} in {precision}", f"{words} --precision={precision}"
+    if random != "philox10,16":
+        what, words = f"{what} with {kind} and {bits} bits", f"{words} --random={random}"
     rows = table.setdefault(what, {})
     look_alike(graph)
     with tempfile.TemporaryDirectory(prefix="fringe-adaqp-") as work:
         for model in option("models", "gcn,sage").split(","):
-            config = precise(os.path.join(ROOT, "configs", f"{graph}-{model}.json"), precision, work)
+            config = changed(os.path.join(ROOT, "configs", f"{graph}-{model}.json"), run, work)
             for layout in option("layouts", "2x1,2x2,4x1").split(","):
                 rate = 1000
                 for share in shares:
                     row, rate = measure(bench, work, config, model, layout, share, rate, epochs)
                     rows[f"{model} {layout} {share}"] = row
                     keep(table_path, table)
-                    write_table(graph, precision, rows)
+                    write_table(what, words, rows)
     bench.end()
 
 

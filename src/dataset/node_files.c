@@ -132,6 +132,55 @@ int64_t node_files_rows(const NodeFiles *node_files) {
     return node_files->nodes == NULL ? -1 : npz_layout_rows(&node_files->layout, node_files->nodes);
 }
 
+// ---- ids among features: a first column that is one of ids, of a table without names of columns
+
+static float id_as_feature(const NodeIds *ids, int64_t node) {
+    return ids->count == 0    ? (float)node
+           : ids->is_unsigned ? (float)(uint64_t)ids->number[node]
+                              : (float)ids->number[node];
+}
+
+static int by_size(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static bool is_column_of_ids(const NodeIds *ids, const float *column, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        if (column[i] != id_as_feature(ids, i))
+            return false;
+    return true;
+}
+
+// In the order of the nodes it is a feature like the others, which is said. In another order the
+// rows are those of other nodes.
+static bool ids_are_no_features(Dataset *dataset, const char *path, Error *err) {
+    const int64_t count = dataset->nodes, least = 4; // nodes whose ids are no accident
+    if (dataset->x == NULL || dataset->features < 2 || count < least ||
+        (dataset->ids.count > 0 && dataset->ids.number == NULL))
+        return true;
+    CLEARED(memory_drop) float *column = ALLOC(float, count, "a column of features");
+    bool whole = true;
+    for (int64_t i = 0; i < count; i++) {
+        column[i] = dataset->x[i * dataset->features];
+        whole = whole && column[i] == floorf(column[i]);
+    }
+    if (is_column_of_ids(&dataset->ids, column, count)) {
+        warnings_add(&dataset->warnings,
+                     "%s: its first column is the ids of the nodes, and a feature like the others; "
+                     "leave it out, or name a table as data.nodes with data.columns={\"id\": 1}",
+                     path_name(path));
+        return true;
+    }
+    if (whole)
+        qsort(column, (size_t)count, sizeof *column, by_size);
+    return !whole || !is_column_of_ids(&dataset->ids, column, count) ||
+           error_set(err, EXIT_DATA,
+                     "its first column is the ids of the nodes, and its rows are not in the "
+                     "ascending order of these, as those of data.features are; name it as "
+                     "data.nodes with data.columns={\"id\": 1}");
+}
+
 static bool take_arrays(Dataset *dataset, NodeFiles *node_files, Error *err) {
     const Config *config = node_files->config;
     if (node_files->archive != NULL &&
@@ -140,7 +189,8 @@ static bool take_arrays(Dataset *dataset, NodeFiles *node_files, Error *err) {
         return npz_name_file(err, DATASET_PATH(config, config->data.features));
     if (node_files->features.data != NULL &&
         (!features_from_npy(dataset, &node_files->features, dataset->nodes, err) ||
-         !features_check(dataset, err)))
+         !features_check(dataset, err) ||
+         !ids_are_no_features(dataset, config->data.features, err)))
         return error_prefix(err, "%s", config->data.features);
     if (node_files->labels.data != NULL &&
         !labels_from_npy(dataset, &node_files->labels, dataset->nodes, err))
@@ -221,7 +271,27 @@ static bool take_splits(Dataset *dataset, const NodeFiles *node_files, const cha
     return ok;
 }
 
+// Data of which most nodes have no label often says so by a word.
+static void warn_of_unknown(Dataset *dataset) {
+    char name[NODE_ID_TEXT];
+    for (int64_t k = 0; dataset->label != NULL && k < dataset->names.count; k++) {
+        int64_t nodes = 0;
+        if (!text_lists("unknown unlabeled unlabelled undefined",
+                        node_id_text(&dataset->names, k, name)))
+            continue;
+        for (int64_t i = 0; i < dataset->nodes; i++)
+            nodes += dataset->label[i] == k;
+        warnings_add(&dataset->warnings,
+                     "%lld nodes are of the class '%s', which is one like the others; leave the "
+                     "label of nodes that have none empty",
+                     (long long)nodes, SHOWN(name));
+    }
+}
+
 bool node_files_take(Dataset *dataset, NodeFiles *node_files, const char *inside, Error *err) {
-    return take_nodes(dataset, node_files, err) && take_arrays(dataset, node_files, err) &&
-           take_splits(dataset, node_files, inside, err);
+    bool ok = take_nodes(dataset, node_files, err) && take_arrays(dataset, node_files, err) &&
+              take_splits(dataset, node_files, inside, err);
+    if (ok)
+        warn_of_unknown(dataset);
+    return ok;
 }

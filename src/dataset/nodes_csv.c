@@ -50,14 +50,23 @@ static void find_masks(int mask[3], const Sheet *sheet) {
         mask[0] = -1;
 }
 
+// Of a table without names, counted from 1: the first column that holds a word, or else the last.
+static int likely_label(const Sheet *sheet) {
+    float number;
+    for (int c = 1; sheet->rows > 0 && c < sheet->table.columns; c++)
+        if (!cell_feature(&sheet->table, cell_at(sheet, 0, c), &number))
+            return c + 1;
+    return sheet->table.columns;
+}
+
 static bool find_columns(NodeColumns *columns, const Sheet *sheet, const Config *config,
                          Error *err) {
     const Table *t = &sheet->table;
     if (!t->header && config_column(config, "id", 0) == NULL)
         return error_set(err, EXIT_DATA,
                          "%s: its first line must name its columns, one of them 'id'; or set "
-                         "data.columns={\"id\": 1, \"label\": 2}",
-                         t->path);
+                         "data.columns={\"id\": 1, \"label\": %d}",
+                         t->path, likely_label(sheet));
     *columns = (NodeColumns){{-1, -1, -1}, {-1, -1, -1}};
     if (!column_find(&columns->own[OF_ID], t, config, "id", WORDS_ID, err) ||
         !column_find(&columns->own[OF_LABEL], t, config, "label", WORDS_LABEL, err) ||

@@ -46,6 +46,23 @@ expect "two files that do not fit" 65 \
     "dataset.safetensors: tensor 'edge_offset' is I64 \[601\]; expected I64 \[602\] \([^ ]*mine/dataset.json says 601 nodes" \
     "$FRINGE" train mine.json --set run.dir=no
 [ "$(grep -o 'dataset.safetensors' out | wc -l)" = 1 ] || fail "the file is named once: $(cat out)"
+# --- ids that are no features, and a class that is none
+awk 'BEGIN {for (i = 0; i < 40; i++) print 1000 + 7 * i "," 1000 + 7 * ((i * 7 + 1) % 40)}' >gaps.csv
+awk 'BEGIN {for (i = 0; i < 40; i++) print 1000 + 7 * i "," i / 8 "," i % 3}' >x.csv
+awk 'BEGIN {for (i = 0; i < 40; i++) print i % 3 == 0 ? "unknown" : "class" i % 3}' >y.csv
+printf '{"data": {"path": "gaps.csv", "features": "x.csv", "labels": "y.csv"}}\n' >gaps.json
+expect "ids in the order of the nodes" 0 'x.csv: its first column is the ids of the nodes, and a feature like the others' \
+    "$FRINGE" partition gaps.json --parts 2
+grep -q "warning .* 14 nodes are of the class 'unknown'" out || fail "a class that is none: $(cat out)"
+tac x.csv >turned.csv
+expect "and in another" 65 'turned.csv: its first column is the ids of the nodes, and its rows are not in the ascending order' \
+    "$FRINGE" partition gaps.json --parts 2 --set data.features=turned.csv
+awk -F, '{print 1 + $1 "," $2 "," $3}' x.csv >others.csv
+expect "whole numbers that are no ids" 0 '^dataset +gaps$' "$FRINGE" partition gaps.json --parts 2 --set data.features=others.csv
+grep -q 'is the ids' out && fail "no ids: $(cat out)"
+paste -d, x.csv y.csv >table.csv
+expect "which columns to name" 65 'set data.columns=\{"id": 1, "label": 4\}$' "$FRINGE" partition gaps.json --parts 2 \
+    --set data.features= --set data.labels= --set data.nodes=table.csv
 # --- OpenMP's variable is told the key that is meant
 for threads in 1:1 many:N; do
     OMP_NUM_THREADS=${threads%:*} expect "OMP_NUM_THREADS=${threads%:*}" 0 \
