@@ -80,7 +80,7 @@ TEST(lists_of_edges) {
         {"src,dst,time\n0,1,5\n1,0,6\n", "", "column 'time' is not read", 2, 2, {1, 0}},
         {"who,whom\n1,0\n0,1\n", "", "lead from column 'who' to 'whom'", 2, 2, {1, 0}},
         {"head,tail\n0,1\n", "", "used both ways", 0, 0, {0}},
-        {"a,b,c\n0,1,2\n", "", "do not say which ones", 0, 0, {0}},
+        {"a,b,c\n0,1,2\n", "", "data.columns={\"source\": \"a\", \"target\": \"b\"}", 0, 0, {0}},
         {"a,b,c\n0,1,2\n1,0,2\n",
          ", \"columns\": {\"source\": \"c\", \"target\": \"b\"}",
          "'a' is not read",
