@@ -2,7 +2,6 @@
 #pragma once
 
 #include "fringe/codec.h"
-#include <stdio.h>
 
 static inline MemberValues integer_values(bool bf16) {
     Config config = {0};

@@ -3,13 +3,10 @@
 #pragma once
 
 #include "codec_values.h"
-#include "difference.h"
 #include "refreshed.h"
 #include "sparse.h"
 
 #include "fringe/gradsync.h"
-
-#include <stdio.h>
 
 // Exact.
 static bool sparse_gradients(GradForm *form, const Config *config, Error *err) {

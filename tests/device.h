@@ -5,9 +5,6 @@
 
 #include "../kernels/plugin.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static inline const char *device_name(void) {

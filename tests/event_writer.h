@@ -4,8 +4,6 @@
 #include "events/internal.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 typedef struct EventWriter {
     FILE *file;

@@ -1,10 +1,6 @@
 #include "oracle.h"
 #include "support.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 double *oracle_matrix(int64_t rows, int64_t columns) {
     return TEST_ARRAY(double, (rows * columns) + 1);
 }

@@ -1,8 +1,5 @@
 // The matrices of the oracle: what each normalisation multiplies rows by.
 #include "oracle.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 // The aggregation matrix by its definition.
 double *oracle_aggregation(const OracleGraph *g, const char *name) {

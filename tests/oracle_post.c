@@ -1,8 +1,5 @@
 // model.post of the oracle: all rows step by step, and back.
 #include "oracle.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 double oracle_mask(double keep, const OracleTime *time, int layer, int64_t row, int64_t column) {
     RandomKey s =

@@ -4,8 +4,6 @@
 
 #include "difference.h"
 
-#include <string.h>
-
 static inline bool every_third(const MemberValues *values, int64_t exchange) {
     (void)values;
     return exchange % 3 == 0;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "fringe/halo.h"
-#include "fringe/partition.h"
 
 // A third of the edges twice: stored twice, or once with the weight of both.
 typedef enum Twice { TWICE_NEVER, TWICE_STORED, TWICE_MERGED } Twice;

@@ -9,9 +9,6 @@
 #include "device.h"
 #include "fringe/codec.h"
 
-#include <math.h>
-#include <string.h>
-
 static inline size_t sparse_bitmap(const MessageLayout *layout) {
     return (size_t)((layout->rows * layout->columns + 511) / 512 * 64);
 }

@@ -2,14 +2,10 @@
 // temporary folders and comparison by norm. With it come the headers of C that most tests use.
 #pragma once
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 

@@ -2,8 +2,6 @@
 
 #include "partition/internal.h"
 
-#include <stdio.h>
-
 bool test_write_shards(const Dataset *dataset, const int32_t *part, int parts, bool reorder,
                        const char *folder, Error *err) {
     CLEARED(graph_clear) Graph graph = {0};

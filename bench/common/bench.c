@@ -2,7 +2,6 @@
 #include "bench.h"
 #include "fringe/dataset.h"
 #include <omp.h>
-#include <stdarg.h>
 
 static bool is_smoke(void) { return getenv("FRINGE_SMOKE") != NULL; }
 int64_t bench_sized(int64_t full, int64_t smoke) { return is_smoke() ? smoke : full; }

@@ -13,11 +13,6 @@
 
 #include "fringe/base.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { BENCH_FIGURES = 256, BENCH_PATH = 512 };
 
 typedef struct Figure {

@@ -3,7 +3,6 @@
 // The bar: from the moment a rank holds its own rows, what any rank has in use is at most 1.2 times
 // these rows. The file is read again and has the rows in the order of the nodes.
 #include "bench.h"
-#include "fringe/base/clock.h"
 #include "fringe/npy.h"
 #include "fringe/partition.h"
 

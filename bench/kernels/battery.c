@@ -8,9 +8,6 @@
 //
 // Numbers of 8 bits are the same bytes as numbers of 16.
 #include "fringe/base.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { BLOCKS = 4096 };
 

@@ -14,10 +14,7 @@
 #include "bench.h"
 #include "device.h"
 #include "grid.h"
-#include "internal.h"
 #include "kernels/products_truth.h"
-#include "products.h"
-#include <omp.h>
 
 typedef struct Work {
     Rows x, out;

@@ -13,7 +13,6 @@
 #include "fringe/codec.h"
 #include "quantize.h"
 #include <libdeflate.h>
-#include <omp.h>
 
 enum { COLUMNS = 512 };
 

@@ -11,7 +11,6 @@
 #include "bench.h"
 #include "device.h"
 #include "quantize.h"
-#include <omp.h>
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif

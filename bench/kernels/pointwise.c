@@ -10,7 +10,6 @@
 #include "bench.h"
 #include "cpu.h"
 #include "device.h"
-#include <omp.h>
 
 typedef struct Work {
     Rows z, dh, h, dz;

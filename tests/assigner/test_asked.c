@@ -6,7 +6,6 @@
 #include "assigner/internal.h"
 
 #include <signal.h>
-#include <stddef.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 

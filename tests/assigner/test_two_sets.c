@@ -2,7 +2,6 @@
 // If this failed, something would still take the rows that are read and the rows that read for rows
 // of one set, and no hypergraph could be trained: its two relations lead from one set to the other.
 #include "rows.h"
-#include "support.h"
 #include "two_sets.h"
 
 #include "assigner/internal.h"

@@ -5,8 +5,6 @@
 
 #include "fringe/partition.h"
 
-#include <stdlib.h>
-
 enum { SETS = 2 };
 enum { SET_NODES = 300, SET_HYPEREDGES = 170 };
 static const int totals[SETS] = {SET_NODES, SET_HYPEREDGES};

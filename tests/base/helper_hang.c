@@ -5,8 +5,6 @@
 #include "fringe/base/mpi.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static void fail_aside(void *context) {

@@ -1,7 +1,6 @@
 // If this failed, a config would get another member than it names, or a wrong name would be
 // answered without the right ones.
 #include "../support.h"
-#include "fringe/base.h"
 
 typedef struct Animal {
     const char *name;

@@ -1,8 +1,6 @@
 // If this failed, a warning would be lost, printed twice, or run into the next one.
 #include "support.h"
 
-#include "fringe/base.h"
-
 TEST(each_has_a_line_and_stands_once) {
     Warnings all = {0}, more = {0};
     char line[WARNINGS_TEXT];

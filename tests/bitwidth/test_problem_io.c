@@ -3,8 +3,6 @@
 // crash a run, fill its memory or smuggle in widths that no one chose.
 #include "problems.h"
 
-#include <stddef.h>
-
 static const Recipe some = {.ranks = 3,
                             .groups = 4,
                             .group_rows = 50,

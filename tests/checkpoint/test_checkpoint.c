@@ -6,7 +6,6 @@
 #include "fringe/runfolder.h"
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 // What stands there is gone and cannot be opened, for no reason of its own: a link to itself.
 static void make_unreadable(const char *name) {

@@ -4,7 +4,6 @@
 #include "training.h"
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { FIRST = 2, SECOND = 4, LAST = 6 }; // epochs with checkpoints, and the end
 

@@ -3,7 +3,6 @@
 // trained with, or the refusal would not say what is different; or a resume would need the file of
 // first weights, which may be gone.
 #include "checkpoints.h"
-#include <unistd.h>
 
 static void assert_refuses(const char *part) {
     Warnings warnings = {0};

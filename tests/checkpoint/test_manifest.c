@@ -3,7 +3,6 @@
 // have would be believed, and a run would go on from another state than it was in; or a checkpoint
 // that is only older or newer than this program would be taken for a damaged one.
 #include "checkpoints.h"
-#include "fringe/base/json.h"
 
 static char *manifest;
 static size_t manifest_bytes;

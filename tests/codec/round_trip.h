@@ -3,7 +3,6 @@
 #pragma once
 
 #include "codec_values.h"
-#include "fringe/codec.h"
 #include "kernels/kernels.h"
 #include <float.h>
 

@@ -2,7 +2,6 @@
 // none would be sent as something else.
 #include "fringe/codec.h"
 #include "rows.h"
-#include "support.h"
 #include <float.h>
 
 enum { ROWS = 3000, BEFORE = 1 };

@@ -1,7 +1,6 @@
 // If this failed, a message would not hold the rows of its send list, tight and in order, or
 // decoding would not give them back.
 #include "rows.h"
-#include "support.h"
 
 #include "fringe/codec.h"
 

@@ -2,7 +2,6 @@
 // of it, leave a byte of it to chance, or hide a value that is not a number. What is asked here
 // must hold for every member; tests that know what a codec is stand in files of their own.
 #include "rows.h"
-#include "support.h"
 
 #include "fringe/codec.h"
 

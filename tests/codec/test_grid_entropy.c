@@ -3,8 +3,6 @@
 #include "codec/rans.h"
 #include "grid_trip.h"
 
-#include <setjmp.h>
-
 enum { COLUMNS = 512, ROWS = 24 };
 
 // ---- a message in both forms

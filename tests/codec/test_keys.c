@@ -1,7 +1,6 @@
 // If this failed, top-k would not keep the largest values, or keys would send other values than
 // there are, or more bytes than they take, or take a damaged message for a gradient.
 #include "../rows.h"
-#include "../support.h"
 #include "codec/keys.h"
 #include "fringe/codec.h"
 

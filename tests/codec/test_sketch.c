@@ -2,14 +2,12 @@
 // in, lose the sum of what they code, take more bytes than a plan foresees, or take a damaged
 // message for a gradient.
 #include "../rows.h"
-#include "../support.h"
 #include "codec/differences.h"
 #include "codec/min_max.h"
 #include "codec/quantiles.h"
 #include "codec/sketch.h"
 
 #include <float.h>
-#include <setjmp.h>
 
 static double draw(int64_t i, int which) {
     return random_uniform32(random_key(11, RANDOM_GENERATE, 1, which, 0), i, 0, 0);

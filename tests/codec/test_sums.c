@@ -1,9 +1,7 @@
 // If this failed, a partial sum in a message would not be written as a row of its own is: scaled
 // twice, taken from the wrong place, or rounded with the numbers of another sender's.
 #include "codec_values.h"
-#include "fringe/codec.h"
 #include "rows.h"
-#include "support.h"
 
 enum { SOURCES = 13, PARTIALS = 7, COLUMNS = 41, READER = 2, SENDER = 9 };
 

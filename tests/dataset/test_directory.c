@@ -5,7 +5,6 @@
 #include "loading.h"
 
 #include "fringe/base/terminal.h"
-#include "fringe/dataset.h"
 
 #include <unistd.h>
 

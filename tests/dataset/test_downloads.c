@@ -1,7 +1,6 @@
 // If this failed, a folder as OGB, DGL, PyG or GraphSAINT unpack it would be read as another graph,
 // or a damaged one accepted. The same four nodes and three edges, 0-1, 1-2, 2-3, in every form.
 #include "bytes.h"
-#include "fringe/dataset.h"
 #include "loading.h"
 
 static const char *new_folder(void) {

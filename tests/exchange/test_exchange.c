@@ -2,13 +2,9 @@
 // If this failed, halo rows would arrive wrong, in the wrong place, from the wrong epoch, or with
 // other bits under another schedule or cutting into chunks, or rounded with other random numbers
 // than are fixed for them.
-#include "support.h"
 
 #include "exchange/buffers.h"
-#include "exchange/channel.h"
 #include "synthetic_halo.h"
-
-#include <unistd.h>
 
 static const int64_t widths[] = {1, 41, 48, 256, 602};
 static const int64_t piece_sizes[] = {64, 1000, 4096, 65280, 1 << 20};

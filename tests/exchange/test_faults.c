@@ -3,14 +3,12 @@
 //
 // With a word (and a codec) as its arguments the program gets into that trouble instead:
 // test_faults.sh runs it and looks at what the job says and how it ends.
-#include "support.h"
 
 #include "exchange/channel.h"
 #include "synthetic_halo.h"
 
 #include <signal.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { COLUMNS = 48, LAYER = 2, EPOCH = 7, GUILTY = 1 };
 enum { SEED = 3 }; // of a ring in which rank 1 sends to all others on 2, 3 and 4 ranks

@@ -2,9 +2,7 @@
 // If this failed, the exchange would count on operations that have run when their call returns: on
 // a backend that runs them late, rows would be sent before they are made, or messages would be
 // overwritten before they are read.
-#include "../device.h"
 #include "../skipping.h"
-#include "../support.h"
 #include "cuda_mpi.h"
 #include "exchange/channel.h"
 #include "synthetic_halo.h"

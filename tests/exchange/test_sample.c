@@ -2,7 +2,6 @@
 // If this failed, the two ends of a message would not draw the same rows, or rows of another
 // reader, epoch or exchange; rows would not count 1/P, or what does not travel would not be zero;
 // or what is added up of them would not have the right mean.
-#include "support.h"
 
 #include "codec_values.h"
 #include "exchange/channel.h"

@@ -1,8 +1,6 @@
 // ranks: 1 2 3
 // If this failed, a schedule could not bring keys of its own, or what it remembers of rows would be
 // forgotten at one end, in a resume, or read with other options than the config's.
-#include "../support.h"
-#include "device.h"
 #include "exchange/schedules.h"
 #include "synthetic_halo.h"
 

@@ -5,8 +5,6 @@
 #include "gradsync/internal.h"
 #include "sums.h"
 
-#include <setjmp.h>
-
 static const int64_t counts[] = {0, 1, 511, 512, 513, 100003};
 enum { COUNTS = sizeof counts / sizeof counts[0], SPANS = 8, LONGEST = 100003, BUCKET = 512 };
 

@@ -4,8 +4,6 @@
 
 #include "cpu.h"
 #include "rows.h"
-#include "support.h"
-#include <omp.h>
 
 // Standard normal in the columns, zero in the padding.
 static inline Rows random_rows(int64_t count, int64_t columns, int which) {

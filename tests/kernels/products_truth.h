@@ -3,8 +3,6 @@
 #pragma once
 
 #include "products.h"
-#include <math.h>
-#include <string.h>
 
 enum { TRUTH_DEPTH = 256 }; // of a block
 

@@ -2,7 +2,6 @@
 // can run; or a backend that was asked for by its name would be another one; or a user would be
 // told a wrong reason why there is no plug-in.
 #include "internal.h"
-#include "plugin.h"
 #include "support.h"
 
 static int tried;

@@ -1,7 +1,6 @@
 // Without it: a bf16 product could have other bits than its definition, with a vector width, an
 // instruction, a number of threads or a range of its own; or rounding to bf16 could be wrong.
 #include "kernels.h"
-#include "products.h"
 #include "products_truth.h"
 
 static RandomKey inputs(int which) { return random_key(9, RANDOM_FEATURES, (uint32_t)which, 0, 0); }

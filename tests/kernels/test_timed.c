@@ -2,7 +2,6 @@
 // would count twice, or what is timed would depend on the backend.
 #include "device.h"
 #include "fenced/fenced.h"
-#include "fringe/base.h"
 #include "support.h"
 
 enum { ROWS = 4000, COLUMNS = 64 };

@@ -5,8 +5,6 @@
 #include "../oracle.h"
 #include "../rows.h"
 #include "../small_graph.h"
-#include "../support.h"
-#include "fringe/operator.h"
 
 enum { WIDTH = 3 }; // columns of all rows
 

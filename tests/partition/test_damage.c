@@ -1,6 +1,5 @@
 // If this fails, a damaged shard or manifest is believed, or a full disk goes unnoticed.
 #include "cut.h"
-#include "write_shards.h"
 
 static const char *shard_name = "part-0-of-2.safetensors";
 

@@ -2,7 +2,6 @@
 // report would count them wrongly.
 #include "cut.h"
 #include "method.h"
-#include "write_shards.h"
 
 // Of rows that any other part reads: how many do, in the mean; by definition.
 static double counted(const Dataset *d, const int32_t *part, int parts) {

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static Config config_of(const char *path, const char *cache, const char *method) {
     Config config;

@@ -5,9 +5,6 @@
 
 #include "../oracle.h"
 #include "../support.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool dense_joins(const OracleGraph *g, int v, int u, bool zeros) {
     if (g->m == 0)

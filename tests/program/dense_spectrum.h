@@ -2,8 +2,6 @@
 #pragma once
 
 #include "../oracle.h"
-#include <math.h>
-#include <stdlib.h>
 
 static double dense_arity(const OracleGraph *g, int h) {
     double arity = 0;

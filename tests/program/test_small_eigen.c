@@ -2,7 +2,6 @@
 // diagonal already, falls into pieces, has equal values or values of very different sizes, or where
 // some entries of the vectors are asked for only.
 #include "../support.h"
-#include "fringe/base/random.h"
 #include "program/spectral.h"
 
 typedef struct Matrix {

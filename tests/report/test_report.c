@@ -4,7 +4,6 @@
 #include "scores.h"
 #include "support.h"
 
-#include "fringe/report.h"
 #include "report/internal.h"
 
 TEST(one_row_is_measured_and_none_is_not) {

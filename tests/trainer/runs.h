@@ -2,7 +2,6 @@
 #pragma once
 
 #include "fixture.h"
-#include "trainer/internal.h"
 
 static inline void settle(const char *const *more, int count) {
     const char *settings[32] = {"model.layers=3",  "model.hidden=[20]",

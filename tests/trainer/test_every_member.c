@@ -2,7 +2,6 @@
 // If this failed, some optimizer of the table would not go down the gradient, some schedule of
 // rates would raise, turn or lose the rate, or some metric would not prefer the better weights.
 // What is asked here must hold for every member; tests that know one stand in files of their own.
-#include "../device.h"
 #include "runs.h"
 
 // The first step from given weights: its product with the gradient, and how many stand still though

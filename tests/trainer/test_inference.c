@@ -1,7 +1,6 @@
 // ranks: 1 2 4
 // If this failed, evaluate and predict would say something else of weights than the training that
 // made them, or take what only training needs.
-#include "device.h"
 #include "fixture.h"
 
 enum { MODELS = 5, LISTED = 5 };

@@ -4,7 +4,6 @@
 #include "fixture.h"
 
 #include "../scores.h"
-#include "trainer/internal.h"
 
 enum { EPOCHS = 60, PARAMETERS = 4096 };
 

@@ -3,8 +3,6 @@
 // clipping, momentum or a rate that nobody asked for.
 #include "fixture.h"
 
-#include "trainer/internal.h"
-
 enum { STEPS = 4, PARAMETERS = 4096 };
 
 static Trainer *trainer_with(const char *const *more, int count) {

@@ -5,7 +5,6 @@
 #include "../difference.h"
 #include "../rows.h"
 #include "../sparse.h"
-#include "../support.h"
 
 #include "fringe/wire.h"
 

@@ -13,7 +13,6 @@
 // peer and tag, are posted whole.
 
 #include "fringe/base/mpi.h"
-#include "fringe/base/random.h"
 #include "fringe/wire.h"
 
 enum { HALVES = 2, HELD = 12 }; // a half is held for fewer calls of test
