@@ -6,7 +6,6 @@
 #include "codec_values.h"
 #include "rows.h"
 #include "small_graph.h"
-#include "support.h"
 
 #include "assigner/internal.h"
 
@@ -27,64 +26,23 @@ static inline int but_the_last(int64_t node, int parts) {
 // Nobody sends to or hears from anybody but the two first.
 static inline int two_only(int64_t node, int parts) { return parts > 1 ? (int)(node % 3 == 0) : 0; }
 
+#define GRAPH(count, edges, columns, ...)                                                          \
+    { .nodes = (count), .degree = (edges), .features = (columns), .classes = 5, __VA_ARGS__ }
+#define DIRECTED .directed = true
+#define WEIGHTED .weighted = true
 static const Scene scenes[] = {
-    {"symmetric",
-     {.nodes = 97, .degree = 6, .features = 13, .classes = 5},
-     "gcn",
-     true,
+    {"symmetric", GRAPH(97, 6, 13), "gcn", true, COVER_SOURCES},
+    {"directed", GRAPH(97, 6, 13, DIRECTED), "mean", false, COVER_SOURCES},
+    {"weighted, a rank without rows", GRAPH(97, 6, 33, WEIGHTED, .cut = but_the_last), "gcn", false,
      COVER_SOURCES},
-    {"directed",
-     {.nodes = 97, .degree = 6, .directed = true, .features = 13, .classes = 5},
-     "mean",
-     false,
-     COVER_SOURCES},
-    {"weighted, a rank without rows",
-     {.nodes = 97,
-      .degree = 6,
-      .weighted = true,
-      .features = 33,
-      .classes = 5,
-      .cut = but_the_last},
-     "gcn",
-     false,
-     COVER_SOURCES},
-    {"directed, weighted, two ranks of all",
-     {.nodes = 61,
-      .degree = 5,
-      .directed = true,
-      .weighted = true,
-      .features = 13,
-      .classes = 5,
-      .cut = two_only},
-     "gcn-in",
-     true,
-     COVER_SOURCES},
-    {"partial sums",
-     {.nodes = 97, .degree = 6, .features = 13, .classes = 5},
-     "gcn",
-     true,
+    {"directed, weighted, two ranks of all", GRAPH(61, 5, 13, DIRECTED, WEIGHTED, .cut = two_only),
+     "gcn-in", true, COVER_SOURCES},
+    {"partial sums", GRAPH(97, 6, 13), "gcn", true, COVER_MIN},
+    {"partial sums, directed, weighted", GRAPH(97, 6, 33, DIRECTED, WEIGHTED), "gcn", false,
      COVER_MIN},
-    {"partial sums, directed, weighted",
-     {.nodes = 97, .degree = 6, .directed = true, .weighted = true, .features = 33, .classes = 5},
-     "gcn",
-     false,
-     COVER_MIN},
-    {"edges stored twice",
-     {.nodes = 97, .degree = 6, .features = 13, .classes = 5, .twice = TWICE_STORED},
-     "gcn",
-     true,
-     COVER_SOURCES},
+    {"edges stored twice", GRAPH(97, 6, 13, .twice = TWICE_STORED), "gcn", true, COVER_SOURCES},
     {"edges stored twice, partial sums, directed, weighted",
-     {.nodes = 97,
-      .degree = 6,
-      .directed = true,
-      .weighted = true,
-      .features = 33,
-      .classes = 5,
-      .twice = TWICE_STORED},
-     "gcn",
-     false,
-     COVER_MIN},
+     GRAPH(97, 6, 33, DIRECTED, WEIGHTED, .twice = TWICE_STORED), "gcn", false, COVER_MIN},
 };
 enum { SCENES = sizeof scenes / sizeof *scenes };
 

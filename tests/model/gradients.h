@@ -6,21 +6,20 @@
 #include "../oracle.h"
 #include "../rows.h"
 #include "../small_graph.h"
-#include "../support.h"
-#include "fringe/gradsync.h"
 #include "model/internal.h"
 
 typedef struct Case {
-    const char *name, *layer, *gcn_norm;
-    bool self_loops;
+    const char *name; // "gcn, directed": model.layer, and what is particular
     TestGraphKind graph;
     int layers;
     const char *post;
     double dropout, input_dropout;
-    const char *order;
-    const LayerKind *kind; // in place of `layer`; NULL: the one of that name
-    const char *setting;   // more of them, blanks between; NULL: none
+    const char *order, *setting; // lossless.order; more of them, blanks between
+    const LayerKind *kind;       // in place of the one that the name begins with, if not NULL
 } Case;
+#define FIRST(more) .order = "aggregate-first", .setting = (more)
+#define LAST(more) .order = "transform-first", .setting = (more)
+#define AUTO(more) .order = "auto", .setting = (more)
 
 #define GRAPH(...)                                                                                 \
     { .nodes = 97, .degree = 6, .features = 13, .classes = 5, __VA_ARGS__ }
@@ -47,18 +46,20 @@ static const LossCallback *case_loss; // in place of that of the labels; NULL: n
 
 static bool weighs_rows; // model_set_row_weights may be called
 
+static const char *layer_of(const Case *c) {
+    return test_text("%.*s", (int)strcspn(c->name, ", "), c->name);
+}
+
 static Config case_config(const Case *c) {
     Config config;
     const FamilyKeys keys = layer_keys();
-    const char *settings[8] = {test_text("model.gcn_norm=%s", c->gcn_norm),
-                               test_text("model.self_loops=%s", c->self_loops ? "true" : "false")};
-    int count = 2;
-    char *more = test_text("%s", c->setting != NULL ? c->setting : "");
-    for (char *one = strtok(more, " "); one != NULL; one = strtok(NULL, " "))
+    const char *settings[8];
+    int count = 0;
+    for (char *one = strtok(test_text("%s", c->setting), " "); one != NULL; one = strtok(NULL, " "))
         settings[count++] = one;
     config_learn_keys(&keys, 1);
     assert_ok(config_load(&config, NULL, settings, count, &err));
-    snprintf(config.model.layer, CONFIG_WORD, "%s", c->layer);
+    snprintf(config.model.layer, CONFIG_WORD, "%s", c->kind != NULL ? "" : layer_of(c));
     snprintf(config.lossless.order, CONFIG_WORD, "%s", c->order);
     snprintf(config.lossless.input_features, CONFIG_WORD, "exchange");
     snprintf(config.lossless.receptive_field, CONFIG_WORD, "all");
@@ -327,7 +328,7 @@ static void use_precision(const char *precision) {
 // matrix. Four times that for gin, whose own ReLU is not smooth: in double, rounding its weights
 // alone to bf16 moves the gradient by up to 6.7e-2, and a matrix's by 8.8e-2.
 static void run_bf16_rows(const Case *c, const TestGraph *w, const Config *config) {
-    double times = strcmp(c->layer, "gin") == 0 ? 4 : 1;
+    double times = strcmp(layer_of(c), "gin") == 0 ? 4 : 1;
     CLEARED(unmake) Made made = {0};
     Truth want = truth_of(c, w, config);
     Config rows = with_savings(*config, ALL_SAVINGS, "min");

@@ -39,22 +39,15 @@ static Squares state;
 static const LossCallback by_squares = {squares, &state};
 
 static const Case cases[] = {
-    {"gcn", "gcn", "both", false, SYMMETRIC, 3, "dropout,norm,activation", 0.5, 0,
-     "aggregate-first", NULL, NULL},
+    {"gcn", SYMMETRIC, 3, "dropout,norm,activation", 0.5, 0, FIRST("")},
     {"gcn, several labels, directed",
-     "gcn",
-     "both",
-     false,
      {.nodes = 97, .degree = 6, .directed = true, .multilabel = true, .features = 13, .classes = 5},
      2,
      "activation",
      0,
      0,
-     "aggregate-first",
-     NULL,
-     NULL},
-    {"sage-mean", "sage-mean", "both", false, DIRECTED, 2, "norm,activation", 0, 0, "auto", NULL,
-     NULL},
+     FIRST("")},
+    {"sage-mean", DIRECTED, 2, "norm,activation", 0, 0, AUTO("")},
 };
 
 static Truth callback_truth(const TestGraph *w, const ModelShape *shape) {

@@ -3,7 +3,6 @@
 // plain training takes, their loss and gradient are compared at every epoch from the same weights.
 #include "../device.h"
 #include "../support.h"
-#include "fringe/gradsync.h"
 #include "fringe/model.h"
 
 enum { EPOCHS = 50 };

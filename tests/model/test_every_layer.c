@@ -4,26 +4,12 @@
 // must hold for every member, also for one whose formula the oracle does not know.
 #include "gradients.h"
 
-#include "fringe/base/random.h"
-
 static const Case *every_case(int layer) {
     static Case c[3];
     const char *name = family_word(&layer_family, layer);
-    c[0] = (Case){name,
-                  name,
-                  "both",
-                  false,
-                  SYMMETRIC,
-                  2,
-                  "norm,activation,dropout",
-                  0.3,
-                  0,
-                  "aggregate-first",
-                  NULL,
-                  NULL};
-    c[1] = (Case){name, name,   "both", false, DIRECTED_WEIGHTED, 3, "norm,activation", 0,
-                  0.2,  "auto", NULL,   NULL};
-    c[2] = (Case){name, name, "both", false, MULTI, 1, "", 0, 0, "auto", NULL, NULL};
+    c[0] = (Case){name, SYMMETRIC, 2, "norm,activation,dropout", 0.3, 0, FIRST("")};
+    c[1] = (Case){name, DIRECTED_WEIGHTED, 3, "norm,activation", 0, 0.2, AUTO("")};
+    c[2] = (Case){name, MULTI, 1, "", 0, 0, AUTO("")};
     return c;
 }
 enum { CASES = 3 };

@@ -6,17 +6,12 @@
 #define LEARNED "model.gin_learn_epsilon=true"
 
 static const Case cases[] = {
-    {"gin", "gin", "both", false, SYMMETRIC, 3, "activation,dropout", 0.4, 0, "auto", NULL,
-     LEARNED},
-    {"gin, features dropped out", "gin", "both", false, DIRECTED, 3, "norm,activation", 0, 0.3,
-     "auto", NULL, LEARNED},
-    {"gin, weighted", "gin", "both", false, DIRECTED_WEIGHTED, 2, "dropout,norm,activation", 0.3, 0,
-     "aggregate-first", NULL, LEARNED},
-    {"gin, one layer", "gin", "both", false, SYMMETRIC, 1, "", 0, 0, "auto", NULL, LEARNED},
-    {"gin, multi-label, four layers", "gin", "both", false, MULTI, 4, "activation", 0, 0, "auto",
-     NULL, LEARNED},
-    {"gin, without bias", "gin", "both", false, WEIGHTED, 2, "activation", 0, 0.2, "auto", NULL,
-     "model.bias=false"},
+    {"gin", SYMMETRIC, 3, "activation,dropout", 0.4, 0, AUTO(LEARNED)},
+    {"gin, features dropped out", DIRECTED, 3, "norm,activation", 0, 0.3, AUTO(LEARNED)},
+    {"gin, weighted", DIRECTED_WEIGHTED, 2, "dropout,norm,activation", 0.3, 0, FIRST(LEARNED)},
+    {"gin, one layer", SYMMETRIC, 1, "", 0, 0, AUTO(LEARNED)},
+    {"gin, multi-label, four layers", MULTI, 4, "activation", 0, 0, AUTO(LEARNED)},
+    {"gin, without bias", WEIGHTED, 2, "activation", 0, 0.2, AUTO("model.bias=false")},
 };
 enum { CASES = sizeof cases / sizeof *cases, LEARNING = CASES - 1 };
 
@@ -55,7 +50,7 @@ TEST(a_fixed_epsilon_has_no_gradient) {
 TEST(no_two_matrices_start_alike) {
     for (int k = 0; k < layer_family.count; k++) {
         Case c = cases[3];
-        c.layer = family_word(&layer_family, k);
+        c.name = family_word(&layer_family, k);
         c.setting = "model.gin_epsilon=0.25";
         c.layers = 3;
         Config config = case_config(&c);
@@ -71,7 +66,7 @@ TEST(no_two_matrices_start_alike) {
             for (int j = 0; j < i && a->matrix; j++) {
                 const Parameter *b = &shape.parameter[j];
                 if (b->matrix && memcmp(p + a->begin, p + b->begin, 8 * sizeof *p) == 0)
-                    fail_msg("%s: %s and %s", c.layer, a->name, b->name);
+                    fail_msg("%s: %s and %s", c.name, a->name, b->name);
             }
         }
     }

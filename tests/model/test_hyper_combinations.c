@@ -47,10 +47,11 @@ typedef struct Combination {
 } Combination;
 
 static void describe(Combination *all) {
-    size_t used = 0;
+    const char *layer = all->value[LAYER] == 2 ? "hnhn" : "hgnn";
+    size_t used = (size_t)snprintf(all->name, sizeof all->name, "%s", layer);
     for (int f = 0; f < FACTORS; f++)
-        used += (size_t)snprintf(all->name + used, sizeof all->name - used, "%s%s %d",
-                                 f > 0 ? ", " : "", factors[f].name, all->value[f]);
+        used += (size_t)snprintf(all->name + used, sizeof all->name - used, ", %s %d",
+                                 factors[f].name, all->value[f]);
 }
 
 static Combination combination_of(int number) {
@@ -68,15 +69,9 @@ static Combination combination_of(int number) {
                            .weighted = v[WEIGHTS],
                            .multilabel = v[LABELS],
                            .cut = v[CUT] ? all_on_one : NULL};
-    all.c = (Case){.layer = v[LAYER] == 2 ? "hnhn" : "hgnn",
-                   .gcn_norm = "both",
-                   .graph = graph,
-                   .layers = 1 + v[DEPTH],
-                   .post = posts[v[POST]],
-                   .dropout = 0.3,
-                   .input_dropout = v[INPUT_DROPOUT] ? 0.2 : 0,
-                   .order = "aggregate-first",
-                   .setting = v[LAYER] == 1 ? "model.norm_hyper=row" : "model.norm_hyper=sym"};
+    double of_input = v[INPUT_DROPOUT] ? 0.2 : 0;
+    const char *norm = v[LAYER] == 1 ? "model.norm_hyper=row" : "model.norm_hyper=sym";
+    all.c = (Case){"", graph, 1 + v[DEPTH], posts[v[POST]], 0.3, of_input, FIRST(norm)};
     describe(&all);
     return all;
 }

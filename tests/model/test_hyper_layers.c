@@ -4,23 +4,19 @@
 #include "gradients.h"
 
 static const Case cases[] = {
-    {"hgnn", "hgnn", "both", false, HYPER, 2, "activation", 0, 0, "aggregate-first", NULL, NULL},
-    {"hgnn row", "hgnn", "both", false, HYPER_DIRECTED_WEIGHTED, 3, "dropout,norm,activation", 0.4,
-     0, "aggregate-first", NULL, "model.norm_hyper=row"},
-    {"hgnn, features dropped out", "hgnn", "both", false, HYPER_DIRECTED_WEIGHTED, 2,
-     "norm,activation", 0, 0.3, "aggregate-first", NULL, NULL},
-    {"hnhn", "hnhn", "both", false, HYPER, 2, "norm,activation,dropout", 0.4, 0, "aggregate-first",
-     NULL, NULL},
-    {"hnhn, features dropped out", "hnhn", "both", false, HYPER_DIRECTED_WEIGHTED, 1, "activation",
-     0, 0.2, "aggregate-first", NULL, NULL},
-    {"hgnn, levels side by side", "hgnn", "both", false, HYPER, 2, "activation,dropout", 0.4, 0,
-     "aggregate-first", NULL, "model.jk=cat"},
-    {"hnhn, skips", "hnhn", "both", false, HYPER_DIRECTED_WEIGHTED, 2, "norm,activation", 0, 0,
-     "auto", NULL, "model.skip=residual"},
-    {"hnhn, BatchNorm", "hnhn", "both", false, HYPER, 2, "dropout,norm,activation", 0.3, 0, "auto",
-     NULL, "model.norm=batch"},
-    {"hgnn, a linear layer on top", "hgnn", "both", false, HYPER_DIRECTED_WEIGHTED, 2,
-     "norm,activation", 0, 0, "aggregate-first", NULL, "model.jk=last"},
+    {"hgnn", HYPER, 2, "activation", 0, 0, FIRST("")},
+    {"hgnn row", HYPER_DIRECTED_WEIGHTED, 3, "dropout,norm,activation", 0.4, 0,
+     FIRST("model.norm_hyper=row")},
+    {"hgnn, features dropped out", HYPER_DIRECTED_WEIGHTED, 2, "norm,activation", 0, 0.3,
+     FIRST("")},
+    {"hnhn", HYPER, 2, "norm,activation,dropout", 0.4, 0, FIRST("")},
+    {"hnhn, features dropped out", HYPER_DIRECTED_WEIGHTED, 1, "activation", 0, 0.2, FIRST("")},
+    {"hgnn, levels side by side", HYPER, 2, "activation,dropout", 0.4, 0, FIRST("model.jk=cat")},
+    {"hnhn, skips", HYPER_DIRECTED_WEIGHTED, 2, "norm,activation", 0, 0,
+     AUTO("model.skip=residual")},
+    {"hnhn, BatchNorm", HYPER, 2, "dropout,norm,activation", 0.3, 0, AUTO("model.norm=batch")},
+    {"hgnn, a linear layer on top", HYPER_DIRECTED_WEIGHTED, 2, "norm,activation", 0, 0,
+     FIRST("model.jk=last")},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 

@@ -48,8 +48,7 @@ static int64_t rows_sent(const Made *made, ExchangeId id) {
 
 // Forward and backward rows of both stages of the second convolution, under a cover.
 static void count_rows(const TestGraph *w, const char *cover, int64_t rows[2][2]) {
-    Case c = {"rows", "hgnn", "both", false, undirected, 2, "", 0, 0, "aggregate-first",
-              NULL,   NULL};
+    Case c = {"hgnn", undirected, 2, "", 0, 0, FIRST("")};
     Config config = with_savings(case_config(&c), COVER, cover);
     CLEARED(unmake) Made made = {0};
     make(&made, &c, w, &config, "overlap");
@@ -109,23 +108,9 @@ static void set_bits(const Channel *channel, int bits) {
 }
 
 static void noisy_init(Noisy *n, int stage, int bits) {
-    *n = (Noisy){.c = {"noise",
-                       "hgnn",
-                       "both",
-                       false,
-                       {.nodes = 89,
-                        .hyperedges = 61,
-                        .degree = 5,
-                        .weighted = true,
-                        .features = COLUMNS,
-                        .classes = 5},
-                       1,
-                       "",
-                       0,
-                       0,
-                       "aggregate-first",
-                       NULL,
-                       NULL}};
+    TestGraphKind graph = {.nodes = 89, .hyperedges = 61, .degree = 5, .weighted = true};
+    graph.features = COLUMNS, graph.classes = 5;
+    *n = (Noisy){.c = {"hgnn", graph, 1, "", 0, 0, FIRST("")}};
     n->w = test_graph(n->c.graph, 42, &test_comm);
     n->homes = homes_of(&n->w);
     n->config = with_savings(case_config(&n->c), COVER, "replicas");

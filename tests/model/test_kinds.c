@@ -43,22 +43,19 @@ static void make_kinds(void) {
 }
 
 static const Case cases[] = {
-    {"halves", "", "both", false, SYMMETRIC, 2, "activation,dropout", 0.4, 0, "aggregate-first",
-     &halves, NULL},
-    {"halves, norm, features dropped out", "", "both", false, DIRECTED_WEIGHTED, 2,
-     "dropout,norm,activation", 0.4, 0.3, "auto", &halves, NULL},
-    {"halves with self weights", "", "both", false, DIRECTED, 2, "norm,activation", 0, 0, "auto",
-     &halves_with_self, NULL},
-    {"halves with self weights, features dropped out", "", "both", false, SYMMETRIC, 2,
-     "activation", 0, 0.3, "aggregate-first", &halves_with_self, NULL},
-    {"weights in the last of three", "", "both", false, SYMMETRIC, 3, "", 0, 0, "aggregate-first",
-     &simple, NULL},
-    {"weights in the last of three, features dropped out", "", "in", false, DIRECTED, 3, "", 0, 0.5,
-     "auto", &simple, NULL},
-    {"weights and self weights in the last of four", "", "both", false, WEIGHTED, 4, "", 0, 0,
-     "auto", &simple_with_self, NULL},
-    {"weights in the first of three", "", "both", false, MULTI, 3, "activation", 0, 0.2, "auto",
-     &spread, NULL},
+    {"halves", SYMMETRIC, 2, "activation,dropout", 0.4, 0, FIRST(""), .kind = &halves},
+    {"halves, norm, features dropped out", DIRECTED_WEIGHTED, 2, "dropout,norm,activation", 0.4,
+     0.3, AUTO(""), .kind = &halves},
+    {"halves with self weights", DIRECTED, 2, "norm,activation", 0, 0, AUTO(""),
+     .kind = &halves_with_self},
+    {"halves with self weights, features dropped out", SYMMETRIC, 2, "activation", 0, 0.3,
+     FIRST(""), .kind = &halves_with_self},
+    {"weights in the last of three", SYMMETRIC, 3, "", 0, 0, FIRST(""), .kind = &simple},
+    {"weights in the last of three, features dropped out", DIRECTED, 3, "", 0, 0.5,
+     AUTO("model.gcn_norm=in"), .kind = &simple},
+    {"weights and self weights in the last of four", WEIGHTED, 4, "", 0, 0, AUTO(""),
+     .kind = &simple_with_self},
+    {"weights in the first of three", MULTI, 3, "activation", 0, 0.2, AUTO(""), .kind = &spread},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 

@@ -4,9 +4,6 @@
 #include "../rows.h"
 #include "../scores.h"
 #include "../small_graph.h"
-#include "../support.h"
-#include "fringe/gradsync.h"
-#include "fringe/model.h"
 
 enum { COLUMNS = 4, NOWHERE = -1 };
 

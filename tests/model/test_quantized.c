@@ -5,8 +5,6 @@
 #include "../codec_values.h"
 #include "../rows.h"
 #include "../small_graph.h"
-#include "../support.h"
-#include "fringe/gradsync.h"
 #include "fringe/model.h"
 
 // ---- a small model with messages of any form

@@ -5,7 +5,7 @@
 #include "gradients.h"
 
 #define GCN(name, graph, setting)                                                                  \
-    { name, "gcn", "both", false, graph, 3, "norm,activation", 0, 0, "auto", NULL, setting }
+    { "gcn, " name, graph, 3, "norm,activation", 0, 0, AUTO(setting) }
 static const Case cases[] = {
     GCN("listed", SYMMETRIC, "train.class_weights=[0.5,2,1,0.25,3]"),
     GCN("balanced", DIRECTED, "train.class_weights=balanced"),

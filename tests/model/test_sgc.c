@@ -4,13 +4,11 @@
 #include "gradients.h"
 
 static const Case cases[] = {
-    {"sgc", "sgc", "both", false, SYMMETRIC, 2, "", 0, 0, "auto", NULL, NULL},
-    {"sgc, features dropped out", "sgc", "both", false, SYMMETRIC, 3, "", 0, 0.3, "auto", NULL,
-     NULL},
-    {"sgc, one step", "sgc", "both", false, DIRECTED, 1, "", 0, 0.5, "aggregate-first", NULL, NULL},
-    {"sgc, weighted, four steps", "sgc", "both", false, DIRECTED_WEIGHTED, 4, "", 0, 0, "auto",
-     NULL, "model.bias=false"},
-    {"sgc, multi-label", "sgc", "both", false, MULTI, 2, "", 0, 0.2, "auto", NULL, NULL},
+    {"sgc", SYMMETRIC, 2, "", 0, 0, AUTO("")},
+    {"sgc, features dropped out", SYMMETRIC, 3, "", 0, 0.3, AUTO("")},
+    {"sgc, one step", DIRECTED, 1, "", 0, 0.5, FIRST("")},
+    {"sgc, weighted, four steps", DIRECTED_WEIGHTED, 4, "", 0, 0, AUTO("model.bias=false")},
+    {"sgc, multi-label", MULTI, 2, "", 0, 0.2, AUTO("")},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 

@@ -1,7 +1,6 @@
 // ranks: 1 2 3
 // If this failed, what only readers remember would be wrong, refreshes would not be, two residuals
 // of a channel would disturb each other, or rows whose messages vary in length would get lost.
-#include "../difference.h"
 #include "../refreshed.h"
 #include "../smoothing.h"
 #include "../sparse.h"

@@ -4,7 +4,6 @@
 // Or what a model needs on a device would not be what was planned there.
 #include "../device.h"
 #include "../skipping.h"
-#include "fringe/gradsync.h"
 #include "scene.h"
 
 // The CPU's backend, but no block is its own mirror: what is not copied is not there.
