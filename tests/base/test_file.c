@@ -32,8 +32,7 @@ static bool survives(Replace *replace, const char *path, const char *text, int n
     pid_t child = fork();
     if (child == 0) {
         setenv("FRINGE_TEST_STOP_STEP", test_text("%d", n), 1);
-        Error err = {0};
-        _exit(replace(path, text, strlen(text), &err) ? 0 : 1);
+        _exit(replace(path, text, strlen(text), &(Error){0}) ? 0 : 1);
     }
     int status = 0;
     waitpid(child, &status, 0);
@@ -223,6 +222,7 @@ TEST(hashes_are_xxh3) {
     hash_end(hash, text);
     assert_string_equal(text, "99aa06d3014798d86001c324468d497f");
     assert_true(hash_bytes("", 0) == 0x2d06800538d394c2u);
+    hash = hash_new();
     hash_add(hash, "0123", 4);
     hash_add(hash, "", 0);
     hash_add(hash, "456789", 6);
