@@ -59,9 +59,8 @@ void test_clear(void) {
 // --- main
 
 static void remove_folder(void) {
-    Error ignored = {0};
     if (folder[0] != 0 && test_comm.rank == 0)
-        file_remove(folder, &ignored);
+        file_remove(folder, &(Error){0});
 }
 
 enum { MOST_TESTS = 64 };

@@ -55,8 +55,13 @@ const char *data_path_or_skip(const char *inside);
     (const char *const[]){__VA_ARGS__},                                                            \
         (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 
-// Loads a config of such settings alone.
-#define CONFIGURE(config, ...) assert_ok(config_load((config), NULL, SETTINGS(__VA_ARGS__), &err))
+// The config of such settings alone.
+#define CONFIGURED(...)                                                                            \
+    __extension__({                                                                                \
+        Config configured;                                                                         \
+        assert_ok(config_load(&configured, NULL, SETTINGS(__VA_ARGS__), &err));                    \
+        configured;                                                                                \
+    })
 
 // Zeroed memory, 64-byte aligned, that belongs to the test: it goes when the test has ended, and
 // memory_in_use does not count it.

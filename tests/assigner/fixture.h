@@ -110,8 +110,7 @@ static inline void fixture_clear(AssignerFixture *fixture) {
 }
 
 static inline Config config_of(void) {
-    Config config;
-    assert_ok(config_load(&config, NULL, NULL, 0, &err));
+    Config config = CONFIGURED();
     config.quantization.period = PERIOD;
     config.quantization.delay = DELAY;
     config.quantization.group_size = 5;

@@ -95,7 +95,6 @@ static void halo_part(void *context, Rows received, int begin, int end, bool las
 }
 
 static void aggregate(Way *way, uint32_t epoch, bool full_precision) {
-    Error err = {0};
     const Pattern *p = way->pattern;
     device()->aggregate_halo_begin(way->halo);
     device()->aggregate_prepare(way->partial, way->in, on_device(way->block.right), NULL);
@@ -103,7 +102,7 @@ static void aggregate(Way *way, uint32_t epoch, bool full_precision) {
                              NULL);
     RowSource rows = {
         .x = way->in, .right = on_device(way->block.right), .partials = way->partials};
-    schedule_find("overlap", &err)
+    schedule_find("overlap", &(Error){0})
         ->run(way->channel, &rows,
               (ExchangeContext){.seed = 3, .epoch = epoch, .full_precision = full_precision},
               &(ExchangeWork){own_part, halo_part, way});
@@ -277,8 +276,7 @@ static void check_coefficients(const Hyper *hyper, int r, const ChannelAssignmen
 // Widths differ from row to row, and what they cost stays within what the widest step can do.
 TEST(assigned_widths_serve_two_sets) {
     Dense dense = dense_init();
-    Config config;
-    assert_ok(config_load(&config, NULL, NULL, 0, &err));
+    Config config = CONFIGURED();
     config.quantization.period = PERIOD;
     config.quantization.delay = DELAY;
     config.quantization.group_size = 5;

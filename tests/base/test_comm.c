@@ -280,8 +280,7 @@ TEST(a_rank_of_its_own_needs_no_messages) {
     comm_gather_v(&copy, &data, &out, offset);
     assert_int_equal(out, 42);
     assert_true(value == 3 && comm_max_double(&copy, 2.5) == 2.5);
-    Error err = {0};
-    assert_true(comm_agree(&copy, &err));
+    assert_true(comm_agree(&copy, &(Error){0}));
     comm_release(&copy);
     comm_stop(&self);
 }

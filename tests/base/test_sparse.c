@@ -24,9 +24,8 @@ static List list_random(int64_t rows, int64_t columns, int64_t count, uint64_t s
 
 static Csr csr_of(const List *list, bool weighted) {
     Csr csr;
-    Error err = {0};
     assert_true(csr_from_pairs(&csr, list->rows, list->count, list->row, list->column,
-                               weighted ? list->weight : NULL, "test", &err));
+                               weighted ? list->weight : NULL, "test", &(Error){0}));
     return csr;
 }
 

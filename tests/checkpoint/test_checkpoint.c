@@ -23,34 +23,30 @@ static void damage(const char *name) {
 }
 
 RUN_TEST(the_one_before_a_damaged_one_counts) {
-    Error err = {0};
     Warnings warnings = {0};
     damage("epoch-4/model.safetensors");
-    assert_int_equal(resumed(&warnings, &err), 2);
+    assert_int_equal(resumed(&warnings, &(Error){0}), 2);
     if (test_comm.rank == 0)
         assert_non_null(strstr(warnings.text, "epoch-4/model.safetensors: its hash"));
 }
 
 RUN_TEST(what_cannot_be_read_is_no_damage) {
     static const char *const names[] = {"epoch-4/model.safetensors", "epoch-4/checkpoint.json"};
-    Warnings warnings = {0};
     for (int i = 0; i < 2; i++) {
         make_unreadable(names[i]);
-        assert_refused(resumed(&warnings, &err) != -2, EXIT_IO, "try again");
+        assert_refused(resumed(&(Warnings){0}, &err) != -2, EXIT_IO, "try again");
     }
 }
 
 RUN_TEST(a_folder_that_cannot_be_read_is_not_an_empty_one) {
-    Warnings warnings = {0};
     make_unreadable("");
-    assert_refused(resumed(&warnings, &err) != -2, EXIT_IO, "checkpoints: cannot look");
+    assert_refused(resumed(&(Warnings){0}, &err) != -2, EXIT_IO, "checkpoints: cannot look");
 }
 
 RUN_TEST(a_run_without_a_whole_one_does_not_start_over) {
-    Warnings warnings = {0};
     damage("epoch-2/optimizer.safetensors");
     damage("epoch-4/checkpoint.json");
-    assert_refused(resumed(&warnings, &err) != -2, EXIT_DATA, "all 2 checkpoints are damaged",
+    assert_refused(resumed(&(Warnings){0}, &err) != -2, EXIT_DATA, "all 2 checkpoints are damaged",
                    "start again without --resume");
 }
 
@@ -65,13 +61,12 @@ RUN_TEST(a_run_without_any_starts) {
 
 // As many as run.keep_checkpoints may ask for are looked at, in their order.
 RUN_TEST(many_checkpoints_are_all_seen) {
-    Warnings warnings = {0};
     damage("epoch-2/model.safetensors");
     damage("epoch-4/model.safetensors");
     for (int epoch = 10; epoch < 1510 && test_comm.rank == 0; epoch++)
         assert_ok(file_make_folder(in_run(test_text("epoch-%d", epoch)), &err));
-    assert_refused(resumed(&warnings, &err) != -2, EXIT_DATA, "all 1502 checkpoints are damaged",
-                   "epoch-1509/checkpoint.json");
+    assert_refused(resumed(&(Warnings){0}, &err) != -2, EXIT_DATA,
+                   "all 1502 checkpoints are damaged", "epoch-1509/checkpoint.json");
 }
 
 RUN_TEST(what_dead_writers_left_is_swept) {
@@ -92,9 +87,8 @@ RUN_TEST(what_dead_writers_left_is_swept) {
 
 RUN_TEST(only_the_newest_stay) {
     CLEARED(trainer_drop) Trainer *t = new_trainer();
-    EpochRecord record;
     assert_ok(resume(t, run_dir, &err));
-    assert_ok(trainer_epoch(t, &record, &err));
+    assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
     assert_ok(save_training(t, run_dir, 2, &err));
     comm_barrier(&test_comm);
     assert_false(file_exists(in_run("epoch-2")));

@@ -45,9 +45,8 @@ static bool write_in_place(Trainer *t, const char *dir, Error *err) {
 }
 
 static void train_until(Trainer *t, int64_t epoch) {
-    EpochRecord record;
     while (trainer_epochs_done(t) < epoch)
-        assert_ok(trainer_epoch(t, &record, &err));
+        assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
 }
 
 // The child's life: train, checkpoint, train, checkpoint; it dies after step `n` (0: never) of the
@@ -76,11 +75,9 @@ static bool child_dies(Save *save, int n) {
 
 // True if the disk resumes to the uninterrupted weights.
 static bool resumes(const float *want) {
-    Error err = {0};
-    Warnings warnings = {0};
     bool found = false;
     CLEARED(trainer_drop) Trainer *t = new_trainer();
-    bool ok = resume_training(t, run_dir, &found, &warnings, &err) && found &&
+    bool ok = resume_training(t, run_dir, &found, &(Warnings){0}, &(Error){0}) && found &&
               trainer_epochs_done(t) >= FIRST;
     if (ok) {
         train_until(t, LAST);
@@ -105,8 +102,8 @@ static int failures_of(Save *save, int *steps) {
 }
 
 static void prepare(void) {
-    CONFIGURE(&config, "model.layers=2", "model.hidden=[8]", "train.epochs=6", "train.eval_every=2",
-              "run.threads=1");
+    config = CONFIGURED("model.layers=2", "model.hidden=[8]", "train.epochs=6",
+                        "train.eval_every=2", "run.threads=1");
     use_graph((TestGraphKind){.nodes = 60, .degree = 5, .features = 7, .classes = 3}, 9);
     snprintf(run_dir, sizeof run_dir, "%s/run", test_folder());
 }

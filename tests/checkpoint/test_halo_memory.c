@@ -60,7 +60,6 @@ WORLD_TEST(resumed_equals_never_stopped) {
 // After the first period: whether each exchange sends its rows as they are.
 static ExchangeSet direct_ones(const char *const *more, int count) {
     ExchangeSet direct = 0;
-    EpochRecord record;
     const char *settings[16] = {"quantization.memory=auto",
                                 "quantization.codec=integer",
                                 "quantization.assign=uniform",
@@ -72,7 +71,7 @@ static ExchangeSet direct_ones(const char *const *more, int count) {
     settle(settings, 7 + count);
     CLEARED(trainer_drop) Trainer *t = new_trainer();
     for (int e = 0; e < 8; e++)
-        assert_ok(trainer_epoch(t, &record, &err));
+        assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
     for (int i = 0; i < 2 * t->shape.layers; i++) {
         ExchangeId id = {i / 2, i % 2};
         const Channel *channel = model_channel(t->model, id);

@@ -5,15 +5,13 @@
 #include "checkpoints.h"
 
 static void assert_refuses(const char *part) {
-    Warnings warnings = {0};
-    assert_refused(resumed(&warnings, &err) != -2, EXIT_CONFIG, part,
+    assert_refused(resumed(&(Warnings){0}, &err) != -2, EXIT_CONFIG, part,
                    "epoch-4 belongs to another training: ", "start again without --resume");
 }
 
 static void assert_resumes(void) {
     Error err = {0};
-    Warnings warnings = {0};
-    int64_t epoch = resumed(&warnings, &err);
+    int64_t epoch = resumed(&(Warnings){0}, &err);
     if (epoch != 4)
         fail_msg("%s", err.text);
 }
@@ -54,7 +52,6 @@ RUN_TEST(what_changes_no_number_may_change) {
 }
 
 RUN_TEST(the_end_counts_where_the_rate_looks_at_it) {
-    Warnings warnings = {0};
     const char *first[] = {"train.lr_schedule=cosine"},
                *longer[] = {"train.lr_schedule=cosine", "train.epochs=300"};
     set(longer, 2);
@@ -64,21 +61,20 @@ RUN_TEST(the_end_counts_where_the_rate_looks_at_it) {
     snprintf(run_dir, sizeof run_dir, "%s", test_path("cosine"));
     assert_ok(save_training(t, run_dir, 2, &err));
     trainer_free(t);
-    assert_int_equal(resumed(&warnings, &(Error){0}), 0);
+    assert_int_equal(resumed(&(Warnings){0}, &(Error){0}), 0);
     set(longer, 2);
-    assert_refused(resumed(&warnings, &err) != -2, EXIT_CONFIG,
+    assert_refused(resumed(&(Warnings){0}, &err) != -2, EXIT_CONFIG,
                    ": train.epochs was 200, is 300; to continue");
 }
 
 RUN_TEST(another_seed_is_named) {
     bool found;
-    Warnings warnings = {0};
     CLEARED(trainer_drop)
     Trainer *t = assert_ok(trainer_new(&config, &graph.shard, &test_comm, 7, NULL, &err));
     Training training = training_of(t);
     training.seed = 7;
-    assert_refused(checkpoint_restore(&training, run_dir, &found, &warnings, &err), EXIT_CONFIG,
-                   ": its seed was 3 and is now 7; to continue");
+    assert_refused(checkpoint_restore(&training, run_dir, &found, &(Warnings){0}, &err),
+                   EXIT_CONFIG, ": its seed was 3 and is now 7; to continue");
 }
 
 // The trainer is there already: it looks at its shard again when it resumes.
@@ -139,35 +135,32 @@ static void start_from_weights(void) {
 
 RUN_TEST(a_resume_does_not_need_the_first_weights) {
     bool found;
-    Warnings warnings = {0};
     start_from_weights();
     Trainer *t = new_trainer();
     Training training = training_of(t);
     for (int again = 0; again < 2; again++) { // what goes on remembers, too
-        assert_ok(checkpoint_restore(&training, run_dir, &found, &warnings, &err) && found);
+        assert_ok(checkpoint_restore(&training, run_dir, &found, &(Warnings){0}, &err) && found);
         assert_ok(checkpoint_write(&training, run_dir, 2, &err));
     }
     trainer_free(t);
     use_weights("same.safetensors"); // by contents
-    assert_int_equal(resumed(&warnings, &(Error){0}), 0);
+    assert_int_equal(resumed(&(Warnings){0}, &(Error){0}), 0);
 }
 
 RUN_TEST(other_first_weights_are_named) {
     static const char *const names[] = {"other.safetensors", ""};
-    Warnings warnings = {0};
     start_from_weights();
     for (int i = 0; i < 2; i++) {
         use_weights(names[i]);
-        assert_refused(resumed(&warnings, &err) != -2, EXIT_CONFIG, ": model.weights was '");
+        assert_refused(resumed(&(Warnings){0}, &err) != -2, EXIT_CONFIG, ": model.weights was '");
     }
     use_weights("absent.safetensors");
-    assert_refused(resumed(&warnings, &err) != -2, EXIT_NO_INPUT, "model.weights: ");
+    assert_refused(resumed(&(Warnings){0}, &err) != -2, EXIT_NO_INPUT, "model.weights: ");
 }
 
 // As short as a path can be.
 RUN_TEST(a_path_of_one_letter_is_remembered) {
     char before[1024];
-    Warnings warnings = {0};
     assert_non_null(getcwd(before, sizeof before));
     write_new_weights("w", 11);
     assert_int_equal(chdir(test_path("")), 0);
@@ -180,5 +173,5 @@ RUN_TEST(a_path_of_one_letter_is_remembered) {
     trainer_free(t);
     assert_int_equal(chdir(before), 0);
     use_weights("");
-    assert_refused(resumed(&warnings, &err) != -2, EXIT_CONFIG, ": model.weights was 'w'");
+    assert_refused(resumed(&(Warnings){0}, &err) != -2, EXIT_CONFIG, ": model.weights was 'w'");
 }

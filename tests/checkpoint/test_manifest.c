@@ -68,10 +68,8 @@ static void assert_gives_way(const char *what, const char *warning) {
 }
 
 MANIFEST_TEST(the_test_can_seal) {
-    Error err = {0};
-    Warnings warnings = {0};
     put_edited("\"epoch\": 4", "\"epoch\":  4", true);
-    assert_int_equal(resumed(&warnings, &err), 4);
+    assert_int_equal(resumed(&(Warnings){0}, &(Error){0}), 4);
 }
 
 #define ANY_METRICS "{\"loss\": 1, \"accuracy\": 0, \"micro_f1\": 0, \"macro_f1\": 0, \"rows\": 0}"
@@ -162,9 +160,8 @@ MANIFEST_TEST(shorter_and_longer_files_give_way) {
 
 // A newer program's checkpoint is one only where its checksum is right.
 MANIFEST_TEST(a_newer_version_is_no_damage) {
-    Warnings warnings = {0};
     put_edited("\"version\": 2", "\"version\": 3", true);
-    assert_refused(resumed(&warnings, &err) != -2, EXIT_CONFIG, "version 3 is of a newer");
+    assert_refused(resumed(&(Warnings){0}, &err) != -2, EXIT_CONFIG, "version 3 is of a newer");
     put_edited("\"version\": 2", "\"version\": 3", false);
     assert_gives_way("version 3", "its checksum");
 }
@@ -179,7 +176,6 @@ static void weights_are_found(const char *name) {
 // Sections come later; one that this program does not know is state that it would lose.
 MANIFEST_TEST(a_file_that_is_not_known_is_not_lost) {
     char hash[33];
-    Warnings warnings = {0};
     if (test_comm.rank == 0)
         test_write_text(in_run("epoch-4/stale.safetensors"), "rows in flight");
     comm_barrier(&test_comm);
@@ -187,7 +183,7 @@ MANIFEST_TEST(a_file_that_is_not_known_is_not_lost) {
     const char *files =
         test_text("\"files\": [{\"name\": \"stale.safetensors\", \"hash\": \"%s\"},", hash);
     put_edited("\"files\": [", files, true);
-    assert_refused(resumed(&warnings, &err) != -2, EXIT_CONFIG,
+    assert_refused(resumed(&(Warnings){0}, &err) != -2, EXIT_CONFIG,
                    "holds stale.safetensors, which a newer version of fringe wrote");
     weights_are_found("epoch-4/model.safetensors");
     comm_barrier(&test_comm);

@@ -6,7 +6,6 @@
 #include "training.h"
 
 static void resume_with(const char *const *settings, int count, int every) {
-    EpochRecord record;
     Run want = whole_run(settings, count), got = want;
     for (int stop = 1; stop < 12; stop += every) {
         const char *dir = test_path("resume");
@@ -15,7 +14,7 @@ static void resume_with(const char *const *settings, int count, int every) {
         comm_barrier(&test_comm);
         Trainer *t = new_trainer();
         for (int e = 0; e < stop; e++)
-            assert_ok(trainer_epoch(t, &record, &err));
+            assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
         assert_ok(save_training(t, dir, 2, &err));
         TrainerCounters before = trainer_counters(t);
         trainer_free(t);
@@ -55,7 +54,6 @@ WORLD_TEST(resumed_equals_never_stopped) {
 
 // The same command may learn something else: widths follow links as they are measured.
 WORLD_TEST(the_last_run_in_a_folder_is_resumed) {
-    EpochRecord record;
     Trainer *t[3];
     settle(NULL, 0);
     for (int i = 0; i < 3; i++) { // with one seed, from other weights
@@ -70,7 +68,7 @@ WORLD_TEST(the_last_run_in_a_folder_is_resumed) {
     }
     for (int i = 0; i < 2; i++) { // the second one stops earlier
         for (int e = 0; e < 4 - 2 * i; e++) {
-            assert_ok(trainer_epoch(t[i], &record, &err));
+            assert_ok(trainer_epoch(t[i], &(EpochRecord){0}, &err));
             if (e % 2 == 1)
                 assert_ok(save_training(t[i], test_path("again"), 2, &err));
         }
@@ -101,7 +99,6 @@ WORLD_TEST(first_weights_are_those_of_rank_0) {
 }
 
 WORLD_TEST(what_ranks_do_not_share_is_not_saved) {
-    EpochRecord record;
     if (test_comm.size == 1)
         return;
     const char *named =
@@ -109,7 +106,7 @@ WORLD_TEST(what_ranks_do_not_share_is_not_saved) {
     settle(NULL, 0);
     for (int flat = 0; flat < 4; flat++) { // parameters, moments, best
         CLEARED(trainer_drop) Trainer *t = new_trainer();
-        assert_ok(trainer_epoch(t, &record, &err));
+        assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
         assert_ok(save_training(t, test_path("agreed"), 2, &err));
         disturb(t, flat);
         assert_refused(save_training(t, test_path("never"), 2, &err), EXIT_MISMATCH, named);

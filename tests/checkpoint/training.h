@@ -26,13 +26,12 @@ static inline bool save_training(Trainer *t, const char *dir, int keep, Error *e
 
 // Trains that many epochs and leaves a checkpoint of them alone in the folder. Collective.
 static inline void stop_after(int epochs, const char *dir) {
-    EpochRecord record;
     if (test_comm.rank == 0)
         file_remove(dir, &(Error){0});
     comm_barrier(&test_comm);
     CLEARED(trainer_drop) Trainer *t = new_trainer();
     for (int e = 0; e < epochs; e++)
-        assert_ok(trainer_epoch(t, &record, &err));
+        assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
     assert_ok(save_training(t, dir, 2, &err));
 }
 
@@ -44,8 +43,7 @@ static inline bool resume_training(Trainer *t, const char *dir, bool *found, War
 
 // The same where what lies in the folder is found.
 static inline bool resume(Trainer *t, const char *dir, Error *err) {
-    Warnings warnings = {0};
-    bool found = false, ok = resume_training(t, dir, &found, &warnings, err);
+    bool found = false, ok = resume_training(t, dir, &found, &(Warnings){0}, err);
     assert_true(!ok || found);
     return ok;
 }

@@ -96,8 +96,7 @@ static size_t bytes_at(const Codec *codec, MessageLayout layout, int bits) {
 
 // Buffers have room for the longest message and no more.
 TEST(bytes_most_is_what_the_widest_takes) {
-    Config config;
-    assert_ok(config_load(&config, NULL, NULL, 0, &err));
+    Config config = CONFIGURED();
     for (int i = 0; i < codec_family.count; i++)
         for (int64_t columns = 1; columns < 40; columns++) {
             const Codec *codec = family_member(&codec_family, i);

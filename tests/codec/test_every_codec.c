@@ -58,10 +58,9 @@ static Trip trip_new(const Codec *codec, int bits, int64_t rows, int64_t columns
 // With the options that an empty config gives. The layout points at the widths, which must not move
 // any more.
 static void trip_begin(Trip *t) {
-    Config config;
     const FamilyKeys keys = codec_keys();
     config_learn_keys(&keys, 1);
-    assert_ok(config_load(&config, NULL, NULL, 0, &err));
+    Config config = CONFIGURED();
     assert_ok(codec_configure(t->codec, &config, &t->layout.values, &err));
     if (t->codec->has_widths) {
         widths_alloc(&t->widths, &(Allocator){.backend = device(), .taken = &t->taken},

@@ -50,7 +50,6 @@ static Rows through(const Codec *codec, MessageSource source, const int32_t *row
 
 TEST(sums_travel_as_rows_of_their_own) {
     Scene scene;
-    Error err = {0};
     int32_t both[SENT];
     memcpy(both, rows_sent, sizeof rows_sent);
     memcpy(both + ROWS_SENT, sums_sent, sizeof sums_sent);
@@ -64,7 +63,7 @@ TEST(sums_travel_as_rows_of_their_own) {
     MessageSource as_rows = {
         .x = scene.all, .gid = on_device(scene.gid), .peer = SENDER}; // scale 1
     for (int i = 0; i < 3; i++) {
-        const Codec *codec = codec_find(codecs[i], &err);
+        const Codec *codec = codec_find(codecs[i], &(Error){0});
         Rows got = through(codec, mixed, both, SENT);
         Rows rows = through(codec, mixed, rows_sent, ROWS_SENT);
         Rows sums = through(codec, as_rows, sums_sent, SUMS_SENT);
@@ -77,9 +76,8 @@ TEST(sums_travel_as_rows_of_their_own) {
 // Two senders that make sums for one target must not round them alike.
 TEST(senders_round_differently) {
     Scene scene;
-    Error err = {0};
     scene_init(&scene);
-    const Codec *codec = codec_find("integer", &err);
+    const Codec *codec = codec_find("integer", &(Error){0});
     MessageSource one = {
         .x = scene.x, .partials = scene.sums, .gid = on_device(scene.gid), .peer = READER};
     MessageSource other = one;

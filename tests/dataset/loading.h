@@ -19,6 +19,12 @@ static inline bool load(Dataset *dataset, const char *path, Error *err) {
     return load_config(dataset, &config, err);
 }
 
+static inline Dataset loaded(const char *path) {
+    Dataset d = {0};
+    assert_ok(load(&d, path, &err));
+    return d;
+}
+
 static inline void assert_int32(const int32_t *found, int count, const int32_t *wanted) {
     for (int i = 0; i < count; i++)
         assert_int_equal(found[i], wanted[i]);

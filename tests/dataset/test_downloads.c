@@ -70,8 +70,7 @@ TEST(ogb_sets_by_sales_rank_have_both_directions) {
 }
 
 TEST(other_ogb_sets_are_directed) {
-    CLEARED(dataset_clear) Dataset d = {0};
-    assert_ok(load(&d, ogb_set("time"), &err));
+    CLEARED(dataset_clear) Dataset d = loaded(ogb_set("time"));
     assert_int_equal(d.edges, 3);
     ASSERT_INTS(d.target, 1, 1, 3);
     ASSERT_INTS(d.label, 0, 2, -1, 1);
@@ -79,10 +78,9 @@ TEST(other_ogb_sets_are_directed) {
 }
 
 TEST(ogb_labels_of_several_columns_are_multilabel) {
-    CLEARED(dataset_clear) Dataset d = {0};
     const char *folder = ogb_set("time");
     write_gz(folder, "raw/node-label.csv.gz", "0,1,0\n1,1,0\n0,0,0\n1.0,0,1\n");
-    assert_ok(load(&d, folder, &err));
+    CLEARED(dataset_clear) Dataset d = loaded(folder);
     assert_true(d.multilabel);
     assert_int_equal(d.classes, 3);
     assert_memory_equal(d.labels, ((uint8_t[]){0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 0, 1}), 12);
@@ -243,9 +241,8 @@ TEST(graphsaint_classes_go_by_their_keys) {
 }
 
 TEST(graphsaint_lists_are_multilabel) {
-    CLEARED(dataset_clear) Dataset d = {0};
     const char *lists = "{\"2\": [0, 0,1], \"0\": [1,0,0], \"3\": [1, 1, 1], \"1\": [0,0,0]}";
-    assert_ok(load(&d, graphsaint_set(lists, good_roles), &err));
+    CLEARED(dataset_clear) Dataset d = loaded(graphsaint_set(lists, good_roles));
     assert_path(&d);
     assert_true(d.multilabel);
     assert_memory_equal(d.labels, ((uint8_t[]){1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1}), 12);

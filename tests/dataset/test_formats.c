@@ -21,10 +21,9 @@ static const char *write_graph(const GraphFile *file, const char *name) {
 TEST(a_sound_npz_is_read) {
     for (int method = 0; method <= 8; method += 8) {
         GraphFile file;
-        CLEARED(dataset_clear) Dataset d = {0};
         graph_file_init(&file);
         file.method = method;
-        assert_ok(load(&d, write_graph(&file, "sound.npz"), &err));
+        CLEARED(dataset_clear) Dataset d = loaded(write_graph(&file, "sound.npz"));
         assert_string_equal(d.name, "sound");
         assert_int_equal(d.nodes, 4);
         assert_int_equal(d.edges, 6);
@@ -161,11 +160,10 @@ TEST(every_defect_of_an_npz_is_named) {
 
 TEST(weights_are_kept) {
     GraphFile file;
-    CLEARED(dataset_clear) Dataset d = {0};
     graph_file_init(&file);
     INTS(&file, ADJ_INDICES, "adj_indices", 1, 2, 0, 3, 1, 2);
     FLOATS(&file, ADJ_DATA, "adj_data", 1, 2, 3, 4, 5, 6);
-    assert_ok(load(&d, write_graph(&file, "weighted.npz"), &err));
+    CLEARED(dataset_clear) Dataset d = loaded(write_graph(&file, "weighted.npz"));
     const float sorted[6] = {1, 3, 2, 5, 4, 6}; // along with their targets
     assert_non_null(d.weight);
     assert_memory_equal(d.weight, sorted, sizeof sorted);
@@ -174,7 +172,6 @@ TEST(weights_are_kept) {
 
 TEST(multi_labels_and_dense_features) {
     GraphFile file;
-    CLEARED(dataset_clear) Dataset d = {0};
     graph_file_init(&file);
     for (int i = ATTR_DATA; i <= ATTR_SHAPE; i++)
         file.array[i].key = NULL;
@@ -183,7 +180,7 @@ TEST(multi_labels_and_dense_features) {
     *dense = (Array){"attr_matrix", "<f8", "(4, 2)", "", sizeof x};
     memcpy(dense->data, x, sizeof x);
     file.array[LABELS] = (Array){"labels", "|u1", "(4, 3)", "\1\0\0\0\1\0\0\0\1\1\1\1", 12};
-    assert_ok(load(&d, write_graph(&file, "multi.npz"), &err));
+    CLEARED(dataset_clear) Dataset d = loaded(write_graph(&file, "multi.npz"));
     assert_true(d.multilabel);
     assert_int_equal(d.classes, 3);
     assert_null(d.label);

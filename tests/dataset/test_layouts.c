@@ -27,9 +27,8 @@ static void scipy_matrix(Array a[5], const char *format) {
 
 TEST(scipy_matrices_are_read) {
     Array a[5];
-    CLEARED(dataset_clear) Dataset d = {0};
     scipy_matrix(a, "csr");
-    assert_ok(load(&d, write_arrays(a, 5, "csr.npz"), &err));
+    CLEARED(dataset_clear) Dataset d = loaded(write_arrays(a, 5, "csr.npz"));
     assert_path(&d);
     SET_INTS(&a[1], "indices", 1, 2, 3); // as csr: 0 -> 1 -> 2 -> 3
     SET_FLOATS(&a[0], "data", 1, 1, 1);
@@ -60,9 +59,8 @@ static void pyg_arrays(Array a[6]) {
 
 TEST(pyg_arrays_are_read) {
     Array a[6];
-    CLEARED(dataset_clear) Dataset d = {0};
     pyg_arrays(a);
-    assert_ok(load(&d, write_arrays(a, 6, "pyg.npz"), &err));
+    CLEARED(dataset_clear) Dataset d = loaded(write_arrays(a, 6, "pyg.npz"));
     assert_path(&d);
     assert_int_equal(d.features, 1);
     assert_int_equal(d.classes, 2);
@@ -81,13 +79,12 @@ TEST(pyg_arrays_are_read) {
 // Two directed edges; the reverse of a weighted edge has its weight.
 TEST(weights_of_pyg_are_read) {
     Array a[3];
-    CLEARED(dataset_clear) Dataset d = {0};
     SET_INTS(&a[0], "edge_index", 0, 1, 1, 2);
     reshape(&a[0], "(2, 2)");
     SET_FLOATS(&a[1], "edge_weight", 3, 5);
     SET_FLOATS(&a[2], "x", 1, 2, 3);
     reshape(&a[2], "(3, 1)");
-    assert_ok(load(&d, write_arrays(a, 3, "weighted.npz"), &err));
+    CLEARED(dataset_clear) Dataset d = loaded(write_arrays(a, 3, "weighted.npz"));
     assert_non_null(d.weight);
     assert_true(d.weight[0] == 3 && d.weight[1] == 5);
     SET_FLOATS(&a[1], "edge_weight", 3);
@@ -108,11 +105,10 @@ TEST(an_archive_without_graph_lists_its_arrays) {
 
 TEST(labels_may_be_whole_floats) {
     Array a[6];
-    CLEARED(dataset_clear) Dataset d = {0};
     pyg_arrays(a);
     SET_FLOATS(&a[2], "y", 2, 1, NAN, 1);
     memcpy(a[5].data, (int64_t[]){0, 0, 0, 1}, 32); // node 2 has no label
-    assert_ok(load(&d, write_arrays(a, 6, "float.npz"), &err));
+    CLEARED(dataset_clear) Dataset d = loaded(write_arrays(a, 6, "float.npz"));
     ASSERT_INTS(d.label, 2, 1, -1, 1);
     assert_non_null(strstr(d.warnings.text, "labels begin at 1"));
     memcpy(a[2].data, (float[]){9, 0, NAN, 0}, 16);
@@ -130,12 +126,11 @@ static bool load_as(Dataset *d, const char *path, const char *labels_are, Error 
 
 TEST(other_floats_are_numbers_to_predict) {
     Array a[6];
-    CLEARED(dataset_clear) Dataset d = {0};
     pyg_arrays(a);
     memcpy(a[5].data, (int64_t[]){0, 0, 0, 1}, 32); // node 2 is in no split
     SET_FLOATS(&a[2], "y", 0, 0.5f, NAN, 1);
     const char *path = write_arrays(a, 6, "float.npz");
-    assert_ok(load(&d, path, &err));
+    CLEARED(dataset_clear) Dataset d = loaded(path);
     assert_true(d.numeric && !d.multilabel && d.label == NULL && d.classes == 1);
     assert_true(d.numbers[1] == 0.5f && isnan(d.numbers[2]) && d.numeric);
     assert_non_null(strstr(d.warnings.text, "so they are numbers to predict"));

@@ -143,10 +143,9 @@ TEST(hypergraphs) {
 static bool load_stream(const char *path, const unsigned char *bytes, size_t count, Error *err) {
     Config config = {.data.format = "events"};
     CLEARED(dataset_clear) Dataset dataset = {0};
-    MemoryForecast forecast = {0};
     snprintf(config.data.path, sizeof config.data.path, "%s", path);
     test_write(path, bytes, count);
-    dataset_forecast(&forecast, &config);
+    dataset_forecast(&(MemoryForecast){0}, &config);
     if (!dataset_load(&dataset, &config, err))
         return false;
     return true;

@@ -25,9 +25,8 @@ static void assert_hypergraph(const Dataset *d, bool weighted) {
 
 TEST(hyperedge_index_is_read) {
     Array a[4];
-    CLEARED(dataset_clear) Dataset d = {0};
     write_hypergraph(a);
-    assert_ok(load(&d, write_arrays(a, 2, "h.npz"), &err));
+    CLEARED(dataset_clear) Dataset d = loaded(write_arrays(a, 2, "h.npz"));
     assert_hypergraph(&d, true);
     assert_true(d.hyperedge_weight[0] == 2 && d.hyperedge_weight[1] == 0);
     assert_non_null(strstr(d.warnings.text, "1 hyperedge without pins"));
@@ -37,12 +36,11 @@ TEST(hyperedge_index_is_read) {
 
 TEST(node_and_hyperedge_are_read) {
     Array a[4];
-    CLEARED(dataset_clear) Dataset d = {0};
     SET_INTS(&a[0], "node", 3, 0, 1, 2, 1);
     SET_INTS(&a[1], "hyperedge", 1, 0, 0, 1, 1);
     SET_INTS(&a[2], "role", 2, 1, 3, 1, 3);
     SET_INTS(&a[3], "labels", 0, 1, 0, 1, 1, 0); // 6 rows: nodes 4 and 5 are in no hyperedge
-    assert_ok(load(&d, write_arrays(a, 2, "n.npz"), &err));
+    CLEARED(dataset_clear) Dataset d = loaded(write_arrays(a, 2, "n.npz"));
     assert_hypergraph(&d, false);
     assert_null(d.pin_role);
     assert_ok(load(&d, write_arrays(a, 4, "n.npz"), &err));

@@ -205,9 +205,8 @@ TEST(numbers_are_read_exactly) {
         "5e-324", "1.5",          "0.30000001192", "16777217",
         ".5",     "2.",           "1E+2"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        CLEARED(dataset_clear) Dataset d = {0};
         test_write_text(test_path("w.txt"), test_text("0 1 %s\n1 0 2\n", texts[i]));
-        assert_ok(load(&d, test_path("w.txt"), &err));
+        CLEARED(dataset_clear) Dataset d = loaded(test_path("w.txt"));
         assert_true(d.weight[0] == (float)strtod(texts[i], NULL)); // the C library is the oracle
     }
 }
@@ -236,11 +235,10 @@ static void write_gzip(const char *path, const char *text, const char *mode) {
 }
 
 TEST(gzipped_lists) {
-    CLEARED(dataset_clear) Dataset d = {0};
     const char *path = test_path("e.txt.gz");
     write_gzip(path, "0 1\n", "wb");
     write_gzip(path, "1 2\n2 0\n", "ab"); // a second member
-    assert_ok(load(&d, path, &err));
+    CLEARED(dataset_clear) Dataset d = loaded(path);
     assert_int_equal(d.edges, 3);
     size_t size;
     char *whole = test_read(path, &size);

@@ -11,11 +11,10 @@
 
 static void assert_not_held(const char *text, const char *step, const char *name,
                             const char *sentence) {
-    CLEARED(dataset_clear) Dataset d = {0};
     Warnings remarks;
     char path[1024];
     test_write_text(test_path("in.txt"), text);
-    assert_ok(load(&d, test_path("in.txt"), &err));
+    CLEARED(dataset_clear) Dataset d = loaded(test_path("in.txt"));
     snprintf(path, sizeof path, "%s", test_path(name));
     assert_refused(convert_as(&d, "metis", path, &remarks, &err), EXIT_DATA, sentence,
                    step != NULL ? step : "");
@@ -42,10 +41,9 @@ TEST(graphs_that_metis_cannot_hold_are_refused) {
 }
 
 TEST(hypergraphs_that_do_not_fit_are_refused) {
-    CLEARED(dataset_clear) Dataset d = {0};
     Warnings remarks;
     test_write_text(test_path("h.pins"), "0 0 1 s\n1 0 1 t\n");
-    assert_ok(load(&d, test_path("h.pins"), &err));
+    CLEARED(dataset_clear) Dataset d = loaded(test_path("h.pins"));
     assert_refused(convert_as(&d, NULL, test_path("x.hgr"), &remarks, &err), EXIT_DATA,
                    "its hyperedges have sources and targets");
     Array a[3];
@@ -95,12 +93,11 @@ TEST(what_metis_leaves_out_is_in_the_npz) {
 
 TEST(nodes_of_a_hypergraph_are_said) {
     Array a[4];
-    CLEARED(dataset_clear) Dataset d = {0};
     SET_INTS(&a[0], "node", 0, 1);
     SET_INTS(&a[1], "hyperedge", 0, 0);
     SET_INTS(&a[2], "num_nodes", 4);
     SET_INTS(&a[3], "node_weight", 1, 2, 3, 0);
-    assert_ok(load(&d, write_arrays(a, 4, "n.npz"), &err));
+    CLEARED(dataset_clear) Dataset d = loaded(write_arrays(a, 4, "n.npz"));
     assert_int_equal(d.nodes, 4);
     ASSERT_INTS(d.node_weight, 1, 2, 3, 0);
     SET_INTS(&a[2], "num_nodes", 1);

@@ -5,8 +5,7 @@
 
 TEST(an_array_grows_in_place) {
     Growing array;
-    Error err = {0};
-    assert_true(growing_init(&array, (int64_t)1 << 33, sizeof(int64_t), "test", &err));
+    assert_true(growing_init(&array, (int64_t)1 << 33, sizeof(int64_t), "test", &(Error){0}));
     int64_t *at = array.at;
     for (int64_t count = 1; count < (int64_t)1 << 22; count = count * 3 + 1) {
         growing_reach(&array, count);
@@ -50,11 +49,10 @@ static void assert_lists(const Pool *pool, const List *list) {
 
 TEST(lists_keep_their_elements) {
     Pool pool;
-    Error err = {0};
     List *list = calloc(LISTS, sizeof *list);
     RandomKey key = random_key(1, RANDOM_GENERATE, 0, 0, 0);
     int64_t elements = 0, most = 0;
-    assert_true(pool_init(&pool, sizeof(int32_t), "test", &err));
+    assert_true(pool_init(&pool, sizeof(int32_t), "test", &(Error){0}));
     for (int64_t n = 0; n < 200000; n++) {
         uint32_t word[4];
         random_block(word, key, n, 0, 0);

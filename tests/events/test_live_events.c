@@ -112,8 +112,7 @@ static void assert_is(LiveHypergraph *live, const Table *table) {
 }
 
 static void live_made(LiveHypergraph *live, bool strict) {
-    Error err = {0};
-    assert_true(live_init(live, &err));
+    assert_true(live_init(live, &(Error){0}));
     live->strict = strict;
 }
 
@@ -123,11 +122,10 @@ TEST(events_do_what_they_say) {
     Dice dice = {3};
     RandomEvent event;
     LiveChange change;
-    Error err = {0};
     live_made(&live, false);
     for (int n = 0; n < 30000; n++) {
         random_event(&event, &dice, IDS);
-        assert_true(live_apply(&live, &event.event, &change, &err));
+        assert_true(live_apply(&live, &event.event, &change, &(Error){0}));
         apply(&table, &event.event);
         if (n % 20 == 0)
             assert_is(&live, &table);
@@ -212,7 +210,6 @@ TEST(ids_are_any_64_bits) {
     enum { MANY = 100000 };
     CLEARED(live_clear) LiveHypergraph live = {0};
     LiveChange change;
-    Error err = {0};
     Dice dice = {6};
     live_made(&live, true);
     uint64_t *id = malloc(MANY * sizeof *id);
@@ -222,7 +219,7 @@ TEST(ids_are_any_64_bits) {
                 : i % 2 == 0 ? (uint64_t)i << 40
                              : dice_next(&dice);
         Event event = {EVENT_NODE, id[i], 0, NULL, false, 1, ""};
-        assert_true(live_apply(&live, &event, &change, &err));
+        assert_true(live_apply(&live, &event, &change, &(Error){0}));
         assert_int_equal(change.subject, i);
     }
     int32_t *order = live_order(&live, SIDE_NODE);

@@ -166,9 +166,8 @@ static double seconds_now(void) {
 
 static void assert_waits(EventReader *reader, double at_least) {
     Event event;
-    Error err = {0};
     double before = seconds_now();
-    assert_int_equal(event_reader_next(reader, &event, &err), EVENT_WAITING);
+    assert_int_equal(event_reader_next(reader, &event, &(Error){0}), EVENT_WAITING);
     double took = seconds_now() - before;
     assert_true(took >= at_least && took < 2);
 }

@@ -205,7 +205,6 @@ TEST(narrow_rows_fit_at_every_width) {
 // fixes: a row's peer is who reads it, a partial aggregate's who sends it.
 static void encode_alone(unsigned char *out, const HaloPlan *p, Rows all, const float *right,
                          int32_t row, int reader, RandomKey key) {
-    Error err = {0};
     CLEARED(taken_free) Taken *taken = NULL;
     Widths one;
     int64_t id = p->source_id[row];
@@ -220,7 +219,7 @@ static void encode_alone(unsigned char *out, const HaloPlan *p, Rows all, const 
     widths_fill(&one, 4);
     MessageLayout shape = {.rows = 1, .columns = all.columns, .widths = &one};
     int64_t bad = 0;
-    codec_find("integer", &err)
+    codec_find("integer", &(Error){0})
         ->encode(device(), on_device(out), &shape, &source, on_device(&bad), NULL);
     assert_int_equal(bad, 0);
 }
@@ -297,11 +296,10 @@ static void no_halo_part(void *context, Rows received, int begin, int end, bool 
 
 // Of the own part: how much the schedule ran while messages in few bits flew. 0 .. 1
 static double covered_share(Channel *channel, const char *schedule, bool full_precision) {
-    Error err = {0};
     Rows x = ring_fill(channel_halo_plan(channel), channel_columns(channel), 1);
     RowSource rows = ring_sent(channel_halo_plan(channel), x, NULL);
     ChannelSeconds before = channel_seconds(channel);
-    schedule_find(schedule, &err)
+    schedule_find(schedule, &(Error){0})
         ->run(channel, &rows, (ExchangeContext){.epoch = 1, .full_precision = full_precision},
               &(ExchangeWork){own_moment, no_halo_part, NULL});
     ChannelSeconds after = channel_seconds(channel);

@@ -22,10 +22,9 @@ typedef struct Scene {
 } Scene;
 
 static void scene_init(Scene *scene, const char *codec, bool skips) {
-    Error err = {0};
     scene->plan = ring_plan(SEED, &test_comm);
     CodecOptions options = {
-        .codec = codec_find(codec, &err), .width = 2, .chunk = 4096, .skips = skips};
+        .codec = codec_find(codec, &(Error){0}), .width = 2, .chunk = 4096, .skips = skips};
     scene->buffers = exchange_buffers_new(device());
     scene->channel =
         channel_new(scene->buffers, &scene->plan, &options, COLUMNS, (ExchangeId){LAYER, BACKWARD});

@@ -162,8 +162,7 @@ static float *arrivals(const Backend *b, uint64_t seed, const char *codec, Way w
 }
 
 static void compare_on(const Backend *b, uint64_t seed, const char *codec, Way way) {
-    Error err = {0};
-    float *want = arrivals(backend_find("cpu", &err), seed, codec, way);
+    float *want = arrivals(backend_find("cpu", &(Error){0}), seed, codec, way);
     float *got = arrivals(b, seed, codec, way);
     HaloPlan plan = ring_plan(seed, &test_comm);
     int64_t size = plan.halo_count * COLUMNS;
@@ -188,8 +187,8 @@ static void compare_on_device_memory(const Backend *b, uint64_t seed, const char
 // rank and each time: 288 exchanges through the host's memory, and 144 without it (FRINGE_LONG:
 // 1296, 432).
 static void compare(uint64_t seed, const char *codec, Way way) {
-    Error err = {0}, none = {0};
-    compare_on(backend_find("fenced", &err), seed, codec, way);
+    Error none = {0};
+    compare_on(backend_find("fenced", &(Error){0}), seed, codec, way);
     const Backend *emulated = test_comm.size == 4 ? emulated_device(&none) : NULL;
     int chances = emulated != NULL ? test_turns(2, 3) : 0;
     setenv("FRINGE_EMULATED_STREAMS", "random", 1);

@@ -12,8 +12,7 @@ static const double probabilities[] = {0.1, 0.5, 0.97};
 static const char *const codecs[] = {"fp32", "bf16", "integer"};
 
 static CodecOptions options_of(const char *codec, double probability, int relation) {
-    Error err = {0};
-    return (CodecOptions){.codec = codec_find(codec, &err),
+    return (CodecOptions){.codec = codec_find(codec, &(Error){0}),
                           .values = integer_values(true), // of integer alone
                           .width = 8,
                           .chunk = 1000,

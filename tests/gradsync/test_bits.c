@@ -6,8 +6,7 @@
 enum { EPOCHS = 200, PERIOD = 10, RANKS = 4, VALUES = 1000 };
 
 static GradBits bits_of_rule(const char *name, int64_t first) {
-    Error err = {0};
-    return (GradBits){.rule = family_find(&bits_rule_family, name, NULL, &err),
+    return (GradBits){.rule = family_find(&bits_rule_family, name, NULL, &(Error){0}),
                       .epochs = EPOCHS,
                       .period = PERIOD,
                       .first_bits = first,

@@ -8,10 +8,10 @@ enum { COUNT = 20001, RANKS_MOST = 3, ROUNDS = 4 };
 static const double part = 0.1;
 
 static GradForm form_of(const char *codec, const char *memory) {
-    Config config;
     GradForm form = {.count = COUNT, .seed = 5};
-    CONFIGURE(&config, test_text("gradients.codec=%s", codec),
-              test_text("gradients.memory=%s", memory), "gradients.top=0.1", "gradients.bits=8");
+    Config config =
+        CONFIGURED(test_text("gradients.codec=%s", codec), test_text("gradients.memory=%s", memory),
+                   "gradients.top=0.1", "gradients.bits=8");
     assert_ok(gradsync_configure(&form, &config, &err));
     return form;
 }

@@ -8,8 +8,7 @@ static const char *const panels[] = {"rows", "128", "64", "32", "16", "auto"};
 enum { VECTORS = 3, PANELS = 6 };
 
 static inline bool vectors_start(const char *name) {
-    Error err = {0};
-    return backend_cpu.start(&(BackendStart){.vectors = name}, &err);
+    return backend_cpu.start(&(BackendStart){.vectors = name}, &(Error){0});
 }
 
 // ---- a graph and its numbers

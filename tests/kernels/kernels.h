@@ -48,10 +48,10 @@ typedef struct Way {
 static inline bool way_next(Way *way) {
     static const int threads[] = {1, 2, 3};
     for (; way->step < 3 * LANES_COUNT; way->step++) {
-        Error err = {0};
         way->lanes = way->step / 3, way->threads = threads[way->step % 3];
         bool rest = way->step > 0 && way->threads < 3; // of what the sanitizers have seen
-        if (UNDER_SANITIZERS(rest, false) || !cpu_choose_lanes(cpu_lanes_names[way->lanes], &err))
+        if (UNDER_SANITIZERS(rest, false) ||
+            !cpu_choose_lanes(cpu_lanes_names[way->lanes], &(Error){0}))
             continue;
         omp_set_num_threads(way->threads);
         way->step++;

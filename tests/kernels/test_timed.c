@@ -89,8 +89,7 @@ static void on_backend(const Backend *b) {
 }
 
 TEST(operations_count_as_their_row_says) {
-    Error err = {0};
-    const Backend *plugin = emulated_device(&err);
+    const Backend *plugin = emulated_device(&(Error){0});
     on_backend(&backend_cpu);
     on_backend(&backend_fenced);
     if (plugin != NULL)

@@ -111,8 +111,8 @@ TEST(readers_make_their_owners_rows) {
 }
 
 TEST(a_device_does_too) {
-    Error err = {0};
-    if (emulated_device(&err) == NULL || strcmp(device_name(), "cpu") != 0 || test_comm.size > 2)
+    if (emulated_device(&(Error){0}) == NULL || strcmp(device_name(), "cpu") != 0 ||
+        test_comm.size > 2)
         skip();
     setenv("FRINGE_TEST_BACKEND", "emulated", 1);
     compare_orders(cases[0], test_comm.size % 3, 6);

@@ -18,7 +18,6 @@ typedef struct Variant {
 } Variant;
 
 static void variant_init(Variant *variant, const char *mode, const char *layer) {
-    Warnings warnings = {0};
     const char *file = test_text("%s/configs/cora-gcn.json", getenv("FRINGE_SOURCE"));
     assert_ok(
         config_load(&variant->config, file,
@@ -28,7 +27,7 @@ static void variant_init(Variant *variant, const char *mode, const char *layer) 
                                        strcmp(mode, "vanilla") == 0 ? "aggregate-first" : "auto"),
                              "model.layers=3"),
                     &err));
-    assert_ok(partition_load(&variant->shard, &variant->config, &test_comm, &warnings, &err));
+    assert_ok(partition_load(&variant->shard, &variant->config, &test_comm, &(Warnings){0}, &err));
     const Shard *s = &variant->shard;
     assert_ok(model_shape(&variant->shape, &variant->config, s->features, s->classes, false, &err));
     model_patterns_init(&variant->patterns, &variant->shape, s, &test_comm);

@@ -69,9 +69,8 @@ TEST(a_hook_left_out_is_seen) {
 }
 
 TEST(nothing_is_kept_where_nothing_is_remembered) {
-    Error err = {0};
     CLEARED(ground_clear) Ground ground = ground_made();
-    assert_ptr_equal(family_find(&residual_family, "none", NULL, &err), &residual_none);
+    assert_ptr_equal(family_find(&residual_family, "none", NULL, &(Error){0}), &residual_none);
     CLEARED(flight_clear) Flight none = flight_of(&ground, "fp32", "overlap", &residual_none);
     fly(&none);
     assert_null(model_exchanges(none.model).name);

@@ -55,10 +55,9 @@ typedef struct Made {
 static void measure(Made *made) { model_metrics(made->model, made->logits, made->got); }
 
 static void make_with(Made *made, TestGraphKind kind, float (*logit)(int64_t, int64_t)) {
-    Config config;
     made->graph = test_graph(kind, 3, &test_comm);
     const Shard *shard = &made->graph.shard;
-    assert_ok(config_load(&config, NULL, NULL, 0, &err));
+    Config config = CONFIGURED();
     assert_ok(
         model_shape(&made->shape, &config, kind.features, kind.classes, shard_labels(shard), &err));
     model_patterns_init(&made->patterns, &made->shape, shard, &test_comm);

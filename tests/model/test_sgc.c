@@ -38,9 +38,8 @@ TEST(it_has_one_linear_layer) {
 TEST(what_means_nothing_changes_nothing) {
     static const char *const said[] = {"model.hidden=[256]", "model.post=[]", "model.norm=layer"};
     for (int i = 0; i < 3; i++) {
-        Config config;
         ModelShape shape;
-        CONFIGURE(&config, "model.layer=sgc", said[i]);
+        Config config = CONFIGURED("model.layer=sgc", said[i]);
         assert_ok(model_shape(&shape, &config, 13, 5, false, &err));
         assert_int_equal(shape.parameter_count, 13 * 5 + 5);
     }

@@ -19,11 +19,10 @@ enum { RECIPES = sizeof recipes / sizeof *recipes };
 
 static int64_t floats_of_a_row(const Recipe *recipe, const char *mode, const char *layer,
                                double input_dropout) {
-    Config config;
     ModelShape shape;
     char setting[64];
     snprintf(setting, sizeof setting, "mode=%s", mode);
-    CONFIGURE(&config, setting, "model.layers=3", "model.hidden=[256]");
+    Config config = CONFIGURED(setting, "model.layers=3", "model.hidden=[256]");
     snprintf(config.model.layer, CONFIG_WORD, "%s", layer);
     config.model.input_dropout = input_dropout;
     assert_ok(model_shape(&shape, &config, recipe->features, recipe->classes, false, &err));
@@ -83,18 +82,16 @@ TEST(what_cannot_be_is_refused) {
         assert_refused(model_shape(&shape, &config, 13, 5, LABEL_CLASS, &err), EXIT_CONFIG,
                        cases[i][3]);
     }
-    Config config;
     ModelShape shape;
-    CONFIGURE(&config, "train.label_input=masked:0.5");
+    Config config = CONFIGURED("train.label_input=masked:0.5");
     assert_refused(model_shape(&shape, &config, 13, 5, LABEL_NUMBERS, &err), EXIT_CONFIG,
                    "these are numbers; use train.label_input=none");
 }
 
 TEST(one_node_has_no_variance) {
-    Config config;
     ModelShape shape;
     Shard shard = {.sets = 1, .dataset_name = "alone"};
-    CONFIGURE(&config, "model.norm=batch", "model.layers=2");
+    Config config = CONFIGURED("model.norm=batch", "model.layers=2");
     assert_ok(model_shape(&shape, &config, 13, 5, LABEL_CLASS, &err));
     shard.set[NODES].total = 2;
     assert_ok(model_fits(&shape, &shard, &err));

@@ -71,8 +71,7 @@ static void assert_half_memory(const HaloPlan *plan) {
     for (int floats = 0; floats < 2; floats++) {
         CodecOptions options = options_of(floats);
         BufferSizes size = {0};
-        MemoryForecast forecast = {0};
-        channel_forecast(&forecast, &size, device(), plan, &options, WIDTH);
+        channel_forecast(&(MemoryForecast){0}, &size, device(), plan, &options, WIDTH);
         received[floats] = size.received;
     }
     assert_int_equal(2 * received[0], received[1]);

@@ -4,8 +4,7 @@
 #include "graphs.h"
 
 static inline Config config_for(const char *method) {
-    Config config;
-    assert_ok(config_load(&config, NULL, NULL, 0, &err));
+    Config config = CONFIGURED();
     snprintf(config.partition.method, sizeof config.partition.method, "%.500s", method);
     config.partition.seed = 3;
     return config;
@@ -13,13 +12,12 @@ static inline Config config_for(const char *method) {
 
 // Bytes that a cut has in use at most, beside what is in use before.
 static inline size_t bytes_of_cut(const Dataset *d, const char *method, int parts) {
-    Warnings warnings = {0};
     Config config = config_for(method);
     int32_t *part = TEST_ARRAY(int32_t, d->nodes + d->hyperedges);
     CLEARED(memory_drop)
     void *filler = memory_alloc(memory_peak() - memory_in_use(), "test"); // now in use is the peak
     size_t before = memory_peak();
-    assert_ok(partition_cut(part, d, parts, &config, &err, &warnings));
+    assert_ok(partition_cut(part, d, parts, &config, &err, &(Warnings){0}));
     size_t most = memory_peak() - before;
     return most;
 }

@@ -113,11 +113,10 @@ CACHE_TEST(test_second_load_needs_the_shards_only) {
 
 CACHE_TEST(test_parts_are_made_from_the_prepared_dataset) {
     char first[33], second[33];
-    Warnings warnings = {0};
     Config config = config_with(write_graph("graph.txt", ""), NULL);
-    load(&config, first, &warnings);
+    load(&config, first, &(Warnings){0});
     remove_entry("parts-");
-    load(&config, second, &warnings);
+    load(&config, second, &(Warnings){0});
     assert_string_equal(first, second);
 }
 
@@ -242,11 +241,10 @@ CACHE_TEST(test_damaged_dataset_and_index_are_made_anew) {
 // Every rank by itself, all at once, into one empty cache.
 CACHE_TEST(test_runs_at_the_same_time_share_the_cache) {
     char folder[1024], theirs[1024], path[1024];
-    Warnings warnings = {0};
     for (int round = 0; round < 2; round++) {
         new_cache(NULL);
         Config config = config_with(write_graph("graph.txt", ""), NULL);
-        assert_ok(partition_build(&config, 2, folder, sizeof folder, &warnings, &err));
+        assert_ok(partition_build(&config, 2, folder, sizeof folder, &(Warnings){0}, &err));
         memcpy(theirs, folder, sizeof theirs);
         comm_broadcast(&test_comm, theirs, sizeof theirs, 0);
         assert_string_equal(folder, theirs);
@@ -262,7 +260,6 @@ CACHE_TEST(test_runs_at_the_same_time_share_the_cache) {
 // Files of a killed run are removed; those that may belong to a living run stay.
 CACHE_TEST(test_leftovers_are_swept) {
     char first[33], dead[1200], living[1200];
-    Warnings warnings = {0};
     Config config = config_with(write_graph("graph.txt", ""), NULL);
     const char *plain = test_text("%s/parts-1", cache);
     test_temporary(dead, plain, test_dead_process());
@@ -272,7 +269,7 @@ CACHE_TEST(test_leftovers_are_swept) {
         assert_ok(file_make_folder(living, &err));
     }
     comm_barrier(&test_comm);
-    load(&config, first, &warnings);
+    load(&config, first, &(Warnings){0});
     comm_barrier(&test_comm);
     assert_true(test_comm.rank > 0 || !file_exists(dead));
     assert_true(file_exists(living));
@@ -281,7 +278,6 @@ CACHE_TEST(test_leftovers_are_swept) {
 // Files cannot grow beyond 2 KiB: one sentence, and no partial entry is left.
 CACHE_TEST(test_full_disk_leaves_no_half_entry) {
     char folder[1024], path[1024];
-    Warnings warnings = {0};
     struct rlimit before, small;
     Config config = config_with(write_graph("graph.txt", ""), NULL);
     Shard shard;
@@ -291,7 +287,7 @@ CACHE_TEST(test_full_disk_leaves_no_half_entry) {
     small = before;
     small.rlim_cur = 2048;
     setrlimit(RLIMIT_FSIZE, &small);
-    bool ok = partition_load(&shard, &config, &test_comm, &warnings, &said);
+    bool ok = partition_load(&shard, &config, &test_comm, &(Warnings){0}, &said);
     setrlimit(RLIMIT_FSIZE, &before);
     assert_false(ok);
     assert_true(said.code == EXIT_CANNOT_WRITE || said.code == EXIT_IO);
@@ -300,21 +296,20 @@ CACHE_TEST(test_full_disk_leaves_no_half_entry) {
     assert_false(find_entry("parts-", path));
     assert_false(find_entry("dataset-", path));
     if (test_comm.rank == 0)
-        assert_ok(partition_build(&config, 2, folder, sizeof folder, &warnings, &err));
+        assert_ok(partition_build(&config, 2, folder, sizeof folder, &(Warnings){0}, &err));
     comm_barrier(&test_comm);
 }
 
 CACHE_TEST(test_all_ranks_hear_what_is_wrong) {
-    Warnings warnings = {0};
     Shard shard;
     Config config = config_with(write_graph("graph.txt", ""), "partition.method=mettis");
-    assert_refused(partition_load(&shard, &config, &test_comm, &warnings, &err), EXIT_CONFIG,
+    assert_refused(partition_load(&shard, &config, &test_comm, &(Warnings){0}, &err), EXIT_CONFIG,
                    "metis, metis:star, random, blocks");
     if (test_comm.rank == 0)
         test_write_text(test_path("two.txt"), "0 1\n");
     comm_barrier(&test_comm);
     config = config_with(test_path("two.txt"), NULL);
     if (test_comm.size > 2)
-        assert_refused(partition_load(&shard, &config, &test_comm, &warnings, &err), EXIT_CONFIG,
-                       "cannot be cut into 3 parts");
+        assert_refused(partition_load(&shard, &config, &test_comm, &(Warnings){0}, &err),
+                       EXIT_CONFIG, "cannot be cut into 3 parts");
 }

@@ -41,7 +41,6 @@ enum { SIZE_STEP = 1 };
 
 TEST(test_every_method_fills_every_part_and_repeats) {
     static const int sizes[] = {1, 2, 3, 8, 34, 150}, counts[] = {1, 2, 3, 4, 8};
-    Warnings warnings = {0};
     int32_t part[150], again[150];
     for (int r = 0; r < RULES; r++)
         for (int s = r % SIZE_STEP; s < 6; s += SIZE_STEP) {
@@ -49,9 +48,9 @@ TEST(test_every_method_fills_every_part_and_repeats) {
             for (const char *const *method = method_words(false); *method != NULL; method++)
                 for (int c = 0; c < 5 && counts[c] <= sizes[s]; c++) {
                     Config config = config_for(*method);
-                    assert_ok(partition_cut(part, &d, counts[c], &config, &err, &warnings));
+                    assert_ok(partition_cut(part, &d, counts[c], &config, &err, &(Warnings){0}));
                     assert_good_cut(part, sizes[s], counts[c]);
-                    assert_ok(partition_cut(again, &d, counts[c], &config, &err, &warnings));
+                    assert_ok(partition_cut(again, &d, counts[c], &config, &err, &(Warnings){0}));
                     assert_memory_equal(part, again, (size_t)sizes[s] * sizeof part[0]);
                 }
         }
@@ -61,14 +60,13 @@ static const PinRule pin_rules[] = {hyper_random, hyper_mixed, hyper_isolated, h
                                     hyper_two};
 
 static void check_hyper_cut(const Dataset *d, const char *method, int parts) {
-    Warnings warnings = {0};
     int32_t part[200], again[200];
     Config config = config_for(method);
-    assert_ok(partition_cut(part, d, parts, &config, &err, &warnings));
+    assert_ok(partition_cut(part, d, parts, &config, &err, &(Warnings){0}));
     assert_good_cut(part, d->nodes, parts);
     for (int64_t h = 0; h < d->hyperedges; h++)
         assert_in_range(part[d->nodes + h], 0, parts - 1);
-    assert_ok(partition_cut(again, d, parts, &config, &err, &warnings));
+    assert_ok(partition_cut(again, d, parts, &config, &err, &(Warnings){0}));
     assert_memory_equal(part, again, (size_t)(d->nodes + d->hyperedges) * sizeof part[0]);
 }
 
@@ -96,19 +94,18 @@ static int64_t largest(const int32_t *part, int64_t nodes, int parts) {
 }
 
 TEST(test_random_and_blocks_are_even_and_what_they_say) {
-    Warnings warnings = {0};
     int32_t part[101], other[101];
     CLEARED(dataset_clear) Dataset d = graph_make(101, graph_random, false, 1);
     Config config = config_for("blocks");
-    assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings));
+    assert_ok(partition_cut(part, &d, 4, &config, &err, &(Warnings){0}));
     assert_int_equal(largest(part, 101, 4), 26); // ceil(101 / 4)
     for (int v = 1; v < 101; v++)
         assert_true(part[v] >= part[v - 1]);
     config = config_for("random");
-    assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings));
+    assert_ok(partition_cut(part, &d, 4, &config, &err, &(Warnings){0}));
     assert_int_equal(largest(part, 101, 4), 26);
     config.partition.seed = 4;
-    assert_ok(partition_cut(other, &d, 4, &config, &err, &warnings));
+    assert_ok(partition_cut(other, &d, 4, &config, &err, &(Warnings){0}));
     assert_memory_not_equal(part, other, sizeof part);
 }
 
@@ -122,11 +119,10 @@ TEST(test_methods_get_what_they_ask_for) {
 }
 
 TEST(test_metis_finds_the_two_cliques) {
-    Warnings warnings = {0};
     int32_t part[80];
     CLEARED(dataset_clear) Dataset d = graph_make(80, graph_cliques, false, 1);
     Config config = config_for("metis");
-    assert_ok(partition_cut(part, &d, 2, &config, &err, &warnings));
+    assert_ok(partition_cut(part, &d, 2, &config, &err, &(Warnings){0}));
     for (int v = 0; v < 80; v++)
         assert_int_equal(part[v], part[v % 2]);
     assert_int_not_equal(part[0], part[1]);
@@ -135,7 +131,6 @@ TEST(test_metis_finds_the_two_cliques) {
 // METIS gives garbage for loops, one-way edges and duplicates. Its graph has none, so the cut is as
 // small as that of the clean graph.
 TEST(test_metis_cuts_a_dirty_graph_like_a_clean_one) {
-    Warnings warnings = {0};
     enum { N = 40 };
     int32_t clean_part[N], dirty_part[N];
     Dataset clean = graph_make(N, graph_cliques, false, 1), dirty = {.nodes = N, .name = "dirty"};
@@ -149,8 +144,8 @@ TEST(test_metis_cuts_a_dirty_graph_like_a_clean_one) {
         dirty.offset[i + 1] = dirty.edges;
     }
     Config config = config_for("metis");
-    assert_ok(partition_cut(clean_part, &clean, 3, &config, &err, &warnings));
-    assert_ok(partition_cut(dirty_part, &dirty, 3, &config, &err, &warnings));
+    assert_ok(partition_cut(clean_part, &clean, 3, &config, &err, &(Warnings){0}));
+    assert_ok(partition_cut(dirty_part, &dirty, 3, &config, &err, &(Warnings){0}));
     assert_memory_equal(clean_part, dirty_part, sizeof clean_part);
     dataset_clear(&clean);
     dataset_clear(&dirty);
@@ -173,42 +168,40 @@ static bool graph_ring(int64_t i, int64_t j, int64_t n, uint64_t seed) {
 // All training nodes lie together on a ring: a plain cut gives them to one part.
 TEST(test_training_nodes_are_balanced_when_asked_for) {
     enum { N = 1200 };
-    Warnings warnings = {0};
     static int32_t part[N];
     CLEARED(dataset_clear) Dataset d = graph_make(N, graph_ring, false, 1);
     for (int v = 0; v < N; v++)
         d.split[v] = v < N / 4 ? SPLIT_TRAIN : SPLIT_TEST;
     Config config = config_for("metis");
     config.partition.balance = (ConfigWords){2, {"train", "edges"}};
-    assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings));
+    assert_ok(partition_cut(part, &d, 4, &config, &err, &(Warnings){0}));
     assert_true(most_trained(part, &d, 4) < 1.25 * N / 16); // 75 each would be perfect
     config.partition.balance.count = 0;
-    assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings));
+    assert_ok(partition_cut(part, &d, 4, &config, &err, &(Warnings){0}));
     assert_true(most_trained(part, &d, 4) > 1.25 * N / 16);
     memset(d.split, SPLIT_NONE, N); // nothing to balance: still a cut
     config.partition.balance.count = 1;
-    assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings));
+    assert_ok(partition_cut(part, &d, 4, &config, &err, &(Warnings){0}));
     assert_good_cut(part, N, 4);
 }
 
 TEST(test_wrong_requests_are_refused) {
-    Warnings warnings = {0};
     int32_t part[10];
     CLEARED(dataset_clear) Dataset d = graph_make(10, graph_random, false, 1);
     static const char *const wrong[] = {"mettis", "file:", "file", "metis:4", "", "METIS"};
     for (int i = 0; i < 6; i++) {
         Config config = config_for(wrong[i]);
-        assert_refused(partition_cut(part, &d, 2, &config, &err, &warnings), EXIT_CONFIG,
+        assert_refused(partition_cut(part, &d, 2, &config, &err, &(Warnings){0}), EXIT_CONFIG,
                        "metis, metis:star, random, blocks, fennel, fennel:N, srp, file:PATH");
     }
     Config config = config_for("metis");
-    assert_refused(partition_cut(part, &d, 11, &config, &err, &warnings), EXIT_CONFIG,
+    assert_refused(partition_cut(part, &d, 11, &config, &err, &(Warnings){0}), EXIT_CONFIG,
                    "10 nodes cannot be cut into 11 parts");
     Config star = config_for("metis:star");
-    assert_refused(partition_cut(part, &d, 2, &star, &err, &warnings), EXIT_CONFIG,
+    assert_refused(partition_cut(part, &d, 2, &star, &err, &(Warnings){0}), EXIT_CONFIG,
                    "has no hyperedges; use metis");
     config.partition.balance = (ConfigWords){1, {"nodes"}};
-    assert_refused(partition_cut(part, &d, 2, &config, &err, &warnings), EXIT_CONFIG,
+    assert_refused(partition_cut(part, &d, 2, &config, &err, &(Warnings){0}), EXIT_CONFIG,
                    "'nodes' cannot be balanced");
 }
 
@@ -234,21 +227,20 @@ TEST(test_part_files_are_checked) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *path = test_path("four.part.3");
         char method[CONFIG_TEXT];
-        Warnings warnings = {0};
         int32_t part[4];
         test_write_text(path, cases[i].text);
         snprintf(method, sizeof method, "file:%s", path);
         Config config = config_for(method);
         if (cases[i].code != EXIT_OK) {
-            assert_refused(partition_cut(part, &d, 3, &config, &err, &warnings), cases[i].code,
+            assert_refused(partition_cut(part, &d, 3, &config, &err, &(Warnings){0}), cases[i].code,
                            cases[i].expected);
             continue;
         }
-        assert_ok(partition_cut(part, &d, 3, &config, &err, &warnings));
+        assert_ok(partition_cut(part, &d, 3, &config, &err, &(Warnings){0}));
         assert_memory_equal(part, expected, sizeof part);
         method[strlen(method) - strlen(".part.3")] = '\0'; // the ending may be left out
         config = config_for(method);
-        assert_ok(partition_cut(part, &d, 3, &config, &err, &warnings));
+        assert_ok(partition_cut(part, &d, 3, &config, &err, &(Warnings){0}));
         assert_memory_equal(part, expected, sizeof part);
     }
 }

@@ -111,9 +111,8 @@ TEST(test_methods_find_the_two_groups) {
     CLEARED(dataset_clear) Dataset d = hyper_make((HyperKind){80, 60, hyper_two, false, false}, 5);
     for (int m = 0; m < 3; m++) {
         int32_t part[140];
-        Warnings warnings = {0};
         Config config = config_for(methods[m]);
-        assert_ok(partition_cut(part, &d, 2, &config, &err, &warnings));
+        assert_ok(partition_cut(part, &d, 2, &config, &err, &(Warnings){0}));
         assert_int_not_equal(part[0], part[1]);
         for (int v = 0; v < 80; v++)
             assert_int_equal(part[v], part[v % 2]);
@@ -143,9 +142,8 @@ TEST(test_small_hyperedges_weigh_more) {
     for (int m = 0; m < 2; m++) {
         int32_t part[242];
         int cut = 0;
-        Warnings warnings = {0};
         Config config = config_for(methods[m]);
-        assert_ok(partition_cut(part, &d, 2, &config, &err, &warnings));
+        assert_ok(partition_cut(part, &d, 2, &config, &err, &(Warnings){0}));
         for (int h = 0; h < 160; h++)
             cut += part[h % 80] != part[next_in_group(h % 80, 1 + h / 80)];
         assert_true(cut <= 16); // a random cut has 80
@@ -164,9 +162,8 @@ TEST(test_star_balances_pins) {
     CLEARED(dataset_clear) Dataset d = hyper_make((HyperKind){800, 400, tapering, false, false}, 5);
     int32_t part[1200];
     int64_t pins[4] = {0}, most = 0, sum = 0;
-    Warnings warnings = {0};
     Config config = config_for("metis:star");
-    assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings));
+    assert_ok(partition_cut(part, &d, 4, &config, &err, &(Warnings){0}));
     for (int64_t h = 0; h < 400; h++)
         for (int64_t v = 0; v < 800; v++)
             pins[part[800 + h]] += tapering(h, v, 0);
@@ -200,11 +197,10 @@ TEST(test_nodes_are_balanced_by_their_weight) {
     for (int scale = 0; scale < 2; scale++) // weights whose sum is beyond 2^31, too
         for (int m = 0; m < 2; m++) {
             int32_t part[1200];
-            Warnings warnings = {0};
             Config config = config_for(methods[m]);
             for (int v = 0; v < 800; v++)
                 d.node_weight[v] = (v < 200 ? 10 : 1) * (scale == 0 ? 1 : 40000000);
-            assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings));
+            assert_ok(partition_cut(part, &d, 4, &config, &err, &(Warnings){0}));
             assert_true(heaviest(part, &d, 4) < 1.1);
         }
 }
@@ -220,10 +216,9 @@ TEST(test_training_nodes_are_balanced_when_asked_for) {
         for (int asked = 0; asked < 2; asked++) {
             int32_t part[1200];
             int64_t count[4] = {0}, most = 0;
-            Warnings warnings = {0};
             Config config = config_for(methods[m]);
             config.partition.balance = (ConfigWords){2 * asked, {"train", "edges"}};
-            assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings));
+            assert_ok(partition_cut(part, &d, 4, &config, &err, &(Warnings){0}));
             for (int v = 0; v < 200; v++)
                 count[part[v]]++;
             for (int p = 0; p < 4; p++)
@@ -242,10 +237,9 @@ TEST(test_what_does_not_fit_is_refused) {
         int accepted = 0, refused = 0;
         for (double mebibytes = 0.1; mebibytes < 100; mebibytes *= 2) {
             Error err = {0};
-            Warnings warnings = {0};
             Config config = config_for(methods[m]);
             config.run.memory_limit = (double)before / (1 << 30) + mebibytes / 1024;
-            bool ok = partition_cut(part, &d, 2, &config, &err, &warnings);
+            bool ok = partition_cut(part, &d, 2, &config, &err, &(Warnings){0});
             assert_int_equal(err.code, ok ? EXIT_OK : EXIT_MEMORY);
             assert_false(accepted > 0 && !ok);
             assert_int_equal(memory_in_use(), before);
@@ -263,16 +257,14 @@ TEST(test_a_circuit_is_cut_well) {
         int parts;
         int64_t replicas;
     } cases[] = {{2, 600}, {8, 2500}};
-    Config config;
     CLEARED(dataset_clear) Dataset d = {0};
-    CONFIGURE(&config, test_text("data.path=%s", data_path_or_skip("hg_ispd98/ibm01.hgr")));
+    Config config = CONFIGURED(test_text("data.path=%s", data_path_or_skip("hg_ispd98/ibm01.hgr")));
     assert_ok(dataset_load(&d, &config, &err));
     int32_t *part = TEST_ARRAY(int32_t, d.nodes + d.hyperedges);
     for (int c = 0; c < 2; c++) {
         HyperCut cut;
         PartFigures figures[8] = {0};
-        Warnings warnings = {0};
-        assert_ok(partition_cut(part, &d, cases[c].parts, &config, &err, &warnings));
+        assert_ok(partition_cut(part, &d, cases[c].parts, &config, &err, &(Warnings){0}));
         assert_ok(hypercut_count(&cut, figures, &d, part, cases[c].parts, 0, &err));
         assert_true(cut.replicas < cases[c].replicas);
     }

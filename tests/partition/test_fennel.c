@@ -157,9 +157,8 @@ TEST(communities_are_found_and_parts_are_even) {
     for (int parts = 2; parts <= 8; parts *= 2) {
         double cut[3], balance = 0;
         for (int m = 0; m < 3; m++) {
-            Warnings warnings = {0};
             Config config = config_for(names[m]);
-            assert_ok(partition_cut(part, &d, parts, &config, &err, &warnings));
+            assert_ok(partition_cut(part, &d, parts, &config, &err, &(Warnings){0}));
             cut[m] = (double)cut_entries(&d, part, parts, &balance);
         }
         assert_true(balance <= 1.03); // of fennel, the last
@@ -195,11 +194,11 @@ TEST(passes_that_are_none_are_refused) {
     CLEARED(dataset_clear) Dataset d = graph_make(10, graph_star, false, 1);
     for (int i = 0; i < 7; i++) {
         int32_t part[10];
-        Warnings warnings = {0};
         Config config = config_for(wrong[i]);
         assert_refused(partition_method_fits(config.partition.method, &err), EXIT_CONFIG,
                        "a number from 1 to 100");
-        assert_refused(partition_cut(part, &d, 2, &config, &err, &warnings), EXIT_CONFIG, wrong[i]);
+        assert_refused(partition_cut(part, &d, 2, &config, &err, &(Warnings){0}), EXIT_CONFIG,
+                       wrong[i]);
     }
     Config config = config_for("fennel:100");
     assert_ok(partition_method_fits(config.partition.method, &err));

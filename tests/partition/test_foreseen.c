@@ -23,11 +23,10 @@ static void write_graph(const char *path, bool near) {
 }
 
 static Config config_of(const char *path, bool near, const char *limit) {
-    Config config;
-    CONFIGURE(&config, test_text("data.path=%s", path),
-              test_text("data.cache=%s", test_path("cache")),
-              near ? "data.undirected=true" : "data.undirected=false",
-              "data.transforms=[\"degree\"]", limit);
+    Config config =
+        CONFIGURED(test_text("data.path=%s", path), test_text("data.cache=%s", test_path("cache")),
+                   near ? "data.undirected=true" : "data.undirected=false",
+                   "data.transforms=[\"degree\"]", limit);
     return config;
 }
 
@@ -36,7 +35,6 @@ TEST(what_is_taken_was_foreseen) {
     skip(); // its own memory is resident, too
 #endif
     for (int near = 0; near < 2; near++) {
-        Warnings warnings = {0};
         CLEARED(dataset_clear) Dataset dataset = {0};
         MemoryForecast forecast = {0};
         const char *path = test_path(near ? "near.txt" : "far.txt");
@@ -50,7 +48,7 @@ TEST(what_is_taken_was_foreseen) {
         int32_t *part = TEST_ARRAY(int32_t, GRAPH_NODES);
         before = begin();
         size_t used = memory_in_use();
-        assert_ok(partition_cut(part, &dataset, 8, &config, &err, &warnings));
+        assert_ok(partition_cut(part, &dataset, 8, &config, &err, &(Warnings){0}));
         assert_foreseen("METIS", (double)(memory_foreseen() - used), taken_since(before), 1.5);
     }
 }
@@ -67,9 +65,8 @@ TEST(what_does_not_fit_is_refused) {
     write_graph(path, false);
     for (int i = 0; i < 2; i++) {
         char folder[1024];
-        Warnings warnings = {0};
         Config config = config_of(path, false, cases[i].limit);
-        assert_refused(partition_build(&config, 8, folder, sizeof folder, &warnings, &err),
+        assert_refused(partition_build(&config, 8, folder, sizeof folder, &(Warnings){0}, &err),
                        EXIT_MEMORY, cases[i].named);
     }
 }

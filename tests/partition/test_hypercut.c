@@ -33,7 +33,6 @@ static void homes_by_definition(int32_t *part, const HyperKind *kind, int parts)
 
 TEST(test_homes_follow_the_majority_rule) {
     static const char *const methods[] = {"blocks", "random"};
-    Warnings warnings = {0};
     for (int r = 0; r < RULES; r++)
         for (int c = 0; c < 5; c++)
             for (int m = 0; m < 2; m++) {
@@ -41,7 +40,7 @@ TEST(test_homes_follow_the_majority_rule) {
                 HyperKind kind = kind_of(r, c);
                 CLEARED(dataset_clear) Dataset d = hyper_make(kind, 5);
                 Config config = config_for(methods[m]);
-                assert_ok(partition_cut(part, &d, part_counts[c], &config, &err, &warnings));
+                assert_ok(partition_cut(part, &d, part_counts[c], &config, &err, &(Warnings){0}));
                 memcpy(expected, part, sizeof part);
                 homes_by_definition(expected, &kind, part_counts[c]);
                 assert_memory_equal(part, expected, sizeof part);
@@ -229,13 +228,10 @@ TEST(test_part_files_are_read_back) {
 
 // The folder that holds the parts of a cut by file:NAME.
 static void build(const char *data, const char *name, char folder[1024]) {
-    Config config;
-    Warnings warnings = {0};
-    CONFIGURE(&config, test_text("data.path=%s", data),
-              test_text("data.cache=%s", test_path("hypercache")),
-              test_text("partition.method=\"file:%s\"", test_path(name)),
-              "data.transforms=[\"degree\"]");
-    assert_ok(partition_build(&config, 2, folder, 1024, &warnings, &err));
+    Config config = CONFIGURED(
+        test_text("data.path=%s", data), test_text("data.cache=%s", test_path("hypercache")),
+        test_text("partition.method=\"file:%s\"", test_path(name)), "data.transforms=[\"degree\"]");
+    assert_ok(partition_build(&config, 2, folder, 1024, &(Warnings){0}, &err));
 }
 
 // Parts in the cache are those of both files, and have the name of each source in both.

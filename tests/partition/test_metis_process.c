@@ -106,15 +106,13 @@ static bool is_asked(void) { return clock_seconds() >= asked_at; }
 TEST(a_stop_kills_metis_at_once) {
     CLEARED(dataset_clear) Dataset d = graph_make(60, graph_random_both, false, 3);
     int32_t part[60];
-    Config config;
-    Warnings warnings;
-    assert_ok(config_load(&config, NULL, NULL, 0, &err));
+    Config config = CONFIGURED();
     const char *pid_file = test_path("pid");
     setenv("FRINGE_METIS", script(test_text("echo $$ >%s; exec sleep 20", pid_file)), 1);
     double since = clock_seconds();
     asked_at = since + 0.3;
     partition_stops_when(is_asked);
-    assert_refused(partition_cut(part, &d, 2, &config, &err, &warnings), EXIT_STOPPED,
+    assert_refused(partition_cut(part, &d, 2, &config, &err, &(Warnings){0}), EXIT_STOPPED,
                    "stopped while METIS cut 60 nodes");
     assert_true(clock_seconds() - since < 10);
     partition_stops_when(NULL);

@@ -40,14 +40,13 @@ TEST(test_look_alikes_have_the_readers_that_they_were_asked_for) {
     } asked[] = {{1.2, 4}, {1.7, 4}, {1.6, 8}, {2.6, 8}};
     for (int i = 0; i < 4; i++) {
         CLEARED(dataset_clear) Dataset d = {0};
-        Warnings warnings = {0};
         Config config = config_for("metis");
         const char *name =
             test_text("dcsbm:nodes=6000,edges=120000,features=0,multiplicity=%g,parts=%d",
                       asked[i].wanted, asked[i].parts);
         assert_ok(dataset_generate(&d, name, 1, &err));
         int32_t *part = TEST_ARRAY(int32_t, d.nodes);
-        assert_ok(partition_cut(part, &d, asked[i].parts, &config, &err, &warnings));
+        assert_ok(partition_cut(part, &d, asked[i].parts, &config, &err, &(Warnings){0}));
         double found = counted(&d, part, asked[i].parts);
         if (fabs(found / asked[i].wanted - 1) > 0.12)
             fail_msg("%s: %g", name, found);

@@ -8,9 +8,8 @@
 #include <sys/stat.h>
 
 static Config config_of(const char *path, const char *cache, const char *method) {
-    Config config;
-    CONFIGURE(&config, test_text("data.path=%s", path), test_text("data.cache=%s", cache),
-              test_text("partition.method=%s", method));
+    Config config = CONFIGURED(test_text("data.path=%s", path), test_text("data.cache=%s", cache),
+                               test_text("partition.method=%s", method));
     snprintf(config.data.path, sizeof config.data.path, "%s", path); // a relative one stays so
     return config;
 }
@@ -64,11 +63,10 @@ static void assert_same_folders(const char *one, const char *other) {
 // Rank 0 alone makes the parts in `one`, then all ranks those in `folder`.
 static void make_twice(const char *data, const char *method, char one[1024], char folder[1024],
                        Warnings *warnings) {
-    Warnings alone = {0};
     Shard shard;
     Config config = config_of(data, new_name("one"), method);
     if (test_comm.rank == 0)
-        assert_ok(partition_build(&config, test_comm.size, one, 1024, &alone, &err));
+        assert_ok(partition_build(&config, test_comm.size, one, 1024, &(Warnings){0}, &err));
     comm_barrier(&test_comm);
     config = config_of(data, new_name("all"), method);
     assert_ok(partition_load(&shard, &config, &test_comm, warnings, &err));
@@ -79,8 +77,7 @@ static void make_twice(const char *data, const char *method, char one[1024], cha
 
 static void assert_same_bytes(const char *data, const char *method) {
     char one[1024], folder[1024];
-    Warnings warnings = {0};
-    make_twice(data, method, one, folder, &warnings);
+    make_twice(data, method, one, folder, &(Warnings){0});
     if (test_comm.rank == 0)
         assert_same_folders(one, folder);
     comm_barrier(&test_comm);
@@ -167,9 +164,8 @@ TEST(parts_that_were_too_large_beside_others_have_another_try) {
     const char *script = test_text("[ -e %s.$PPID ] && exec %s \"$@\"; : >%s.$PPID; kill -9 $$",
                                    test_path("tried"), real, test_path("tried"));
     Config config = config_of(data, new_name("one"), "random");
-    Warnings alone;
     if (test_comm.rank == 0)
-        assert_ok(partition_build(&config, test_comm.size, one, 1024, &alone, &err));
+        assert_ok(partition_build(&config, test_comm.size, one, 1024, &(Warnings){0}, &err));
     comm_barrier(&test_comm);
     use_metis(script);
     Shard shard;
@@ -219,7 +215,6 @@ TEST(a_rank_without_room_ends_all_in_one_sentence) {
     Dataset d = graph_make(60, graph_random_both, false, 3);
     const char *data = write_dataset(&d), *cache = new_name("full");
     Config config = config_of(data, cache, "random");
-    Warnings warnings = {0};
     struct rlimit before, small;
     CLEARED(shard_clear) Shard shard = {0};
     Error said = {0};
@@ -229,7 +224,7 @@ TEST(a_rank_without_room_ends_all_in_one_sentence) {
     small.rlim_cur = 1024;
     if (test_comm.rank == test_comm.size - 1)
         setrlimit(RLIMIT_FSIZE, &small);
-    bool ok = partition_load(&shard, &config, &test_comm, &warnings, &said);
+    bool ok = partition_load(&shard, &config, &test_comm, &(Warnings){0}, &said);
     setrlimit(RLIMIT_FSIZE, &before);
     assert_false(ok);
     assert_true(said.code == EXIT_CANNOT_WRITE || said.code == EXIT_IO);
@@ -237,14 +232,13 @@ TEST(a_rank_without_room_ends_all_in_one_sentence) {
     comm_barrier(&test_comm);
     assert_false(holds_parts(cache));
     comm_barrier(&test_comm);
-    assert_ok(partition_load(&shard, &config, &test_comm, &warnings, &err));
+    assert_ok(partition_load(&shard, &config, &test_comm, &(Warnings){0}, &err));
 }
 
 // The last rank sees another dataset under the same name (data.path is relative): rank 0 makes all
 // shards.
 TEST(a_rank_that_sees_another_dataset_makes_no_shard) {
     char one[1024], folder[1024], here[1024], place[2][650];
-    Warnings warnings = {0};
     const char *base = new_name("places");
     assert_non_null(getcwd(here, sizeof here));
     for (int i = 0; i < 2; i++) {
@@ -257,7 +251,7 @@ TEST(a_rank_that_sees_another_dataset_makes_no_shard) {
     }
     bool last = test_comm.rank > 0 && test_comm.rank == test_comm.size - 1;
     assert_int_equal(chdir(place[last]), 0);
-    make_twice("data", "metis", one, folder, &warnings);
+    make_twice("data", "metis", one, folder, &(Warnings){0});
     assert_int_equal(chdir(here), 0);
     if (test_comm.rank == 0)
         assert_same_folders(one, folder);

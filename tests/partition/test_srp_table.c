@@ -149,22 +149,19 @@ static void count(Row *row, const Dataset *d, const int32_t *part) {
 }
 
 static Config config_of(const char *path, const Way *way) {
-    Config config;
-    CONFIGURE(&config, test_text("data.path=%.1100s", path),
-              test_text("stream.order=%s", way->order), test_text("stream.score=%s", way->score),
-              "partition.method=srp", "partition.seed=1");
-    return config;
+    return CONFIGURED(
+        test_text("data.path=%.1100s", path), test_text("stream.order=%s", way->order),
+        test_text("stream.score=%s", way->score), "partition.method=srp", "partition.seed=1");
 }
 
 static Row row_made(const Set *set, const char *path, const Dataset *d, int parts, const Way *way) {
     Row row = {.parts = parts};
-    Warnings warnings = {0};
     Config config = config_of(path, way);
     int32_t *part = TEST_ARRAY(int32_t, d->nodes + d->hyperedges);
     snprintf(row.set, sizeof row.set, "%s", set->name);
     snprintf(row.order, sizeof row.order, "%s", way->order);
     snprintf(row.score, sizeof row.score, "%s", way->score);
-    assert_ok(partition_cut(part, d, parts, &config, &err, &warnings));
+    assert_ok(partition_cut(part, d, parts, &config, &err, &(Warnings){0}));
     count(&row, d, part);
     return row;
 }

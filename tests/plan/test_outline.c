@@ -14,10 +14,8 @@ static const PlanMachine machine = {.ranks_per_host = 4,
                                     .speed = {1e10, 1e10, 1e10, 1e10, 1e10, 1e10}};
 
 static Config config_of(const char *mode, const char *more) {
-    Config config;
-    CONFIGURE(&config, test_text("mode=%s", mode), "model.layers=3", "model.hidden=[20]",
-              "run.threads=1", more);
-    return config;
+    return CONFIGURED(test_text("mode=%s", mode), "model.layers=3", "model.hidden=[20]",
+                      "run.threads=1", more);
 }
 
 // The shards of all parts, where every rank can read them.

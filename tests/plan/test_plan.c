@@ -53,10 +53,8 @@ static void open_cut_path(PlanCut *cut, int parts, bool in_turn) {
 static void open_path(PlanCut *cut, int parts) { open_cut_path(cut, parts, false); }
 
 static Config config_with(const char *more) {
-    Config config;
-    CONFIGURE(&config, "mode=vanilla", "model.layers=2", "model.hidden=[16]",
-              "partition.method=blocks", more);
-    return config;
+    return CONFIGURED("mode=vanilla", "model.layers=2", "model.hidden=[16]",
+                      "partition.method=blocks", more);
 }
 
 TEST(parts_are_cut_again) {
@@ -195,8 +193,7 @@ TEST(speeds_are_those_of_the_rows_that_a_training_keeps) {
 static double mean_width(const char *more) {
     double share[WIDTH_MOST + 1], sum = 0, bits = 0;
     PatternCounts counts[2];
-    Config config;
-    CONFIGURE(&config, "mode=adaqp", more);
+    Config config = CONFIGURED("mode=adaqp", more);
     for (int r = 0; r < 2; r++) {
         pattern_counts_init(&counts[r], 2);
         counts[r].sent[0] = 5000;

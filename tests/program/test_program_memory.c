@@ -52,9 +52,8 @@ static double planned_for(const TestGraph *graph, const Config *config, const ch
 // Within what is asked of a training: small items are not planned. Of several ranks the Patterns
 // are bounded, with the gaps that the heap may have beside them.
 TEST(the_plan_is_what_is_used) {
-    Config config;
     double most = test_comm.size == 1 ? 1.1 : 1.4;
-    assert_ok(config_load(&config, NULL, NULL, 0, &err));
+    Config config = CONFIGURED();
     config.program.blocks = 12;
     config.program.pairs = 20;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {

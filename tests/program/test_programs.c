@@ -119,11 +119,10 @@ TEST(walks_are_those_of_the_matrix) {
 TEST(harmonic_classes_solve_the_system) {
     for (int k = 0; k < KINDS; k++) {
         CLEARED(scene_clear) Scene s = {0};
-        Error err = {0};
         scene_init(&s, &kinds[k], "min", "");
         s.config.program.tolerance = 5e-6;
         if (kinds[k].directed) {
-            assert_int_equal(run(&s, "harmonic", &err), EXIT_DATA);
+            assert_int_equal(run(&s, "harmonic", &(Error){0}), EXIT_DATA);
         } else {
             double *want = dense_harmonic(&s.dense, kinds[k].classes);
             run_well(&s, "harmonic");
@@ -182,8 +181,7 @@ TEST(labels_win_as_in_the_matrix) {
 }
 
 TEST(refusals_name_the_cure) {
-    Config config;
-    CONFIGURE(&config, "program.pairs=3");
+    Config config = CONFIGURED("program.pairs=3");
     assert_refused(program_fits("random-walk", &config, &err), EXIT_CONFIG, "program.pairs");
     assert_refused(program_fits("harmonics", &config, &err), EXIT_USAGE, "did you mean harmonic?");
 }

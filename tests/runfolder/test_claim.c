@@ -16,7 +16,7 @@ typedef struct Start {
 static bool claim(Start *start, const char *name, const char *setting, RunClaim how, Error *said) {
     *said = (Error){0};
     start->folder = (RunFolder){0};
-    CONFIGURE(&start->config, setting);
+    start->config = CONFIGURED(setting);
     snprintf(start->config.run.dir, CONFIG_TEXT, "%s", test_path(name));
     start->config.run.lock_wait = 0.1;
     return runfolder_claim(&start->folder, &start->config, &how, NULL, said);

@@ -23,8 +23,8 @@ static int no_validation(int64_t node) { return node % 2 == 0 ? SPLIT_TRAIN : SP
 // Losses of six epochs on these parts.
 static void train(double loss[6], TestGraphKind kind, const Comm *comm) {
     EpochRecord record;
-    CONFIGURE(&config, "model.layers=3", "model.hidden=[8]", "train.epochs=6", "train.eval_every=2",
-              "run.threads=1");
+    config = CONFIGURED("model.layers=3", "model.hidden=[8]", "train.epochs=6",
+                        "train.eval_every=2", "run.threads=1");
     CLEARED(test_graph_clear) TestGraph graph = test_graph(kind, 4, comm);
     CLEARED(trainer_drop)
     Trainer *t = assert_ok(trainer_new(&config, &graph.shard, comm, 3, NULL, &err));

@@ -8,12 +8,11 @@
 // their gradient is not 0.
 static double first_step(Trainer *t, int64_t *still) {
     static float before[4096];
-    EpochRecord record;
     double product = 0;
     int64_t count = t->shape.parameter_count;
     assert_true(count <= 4096);
     memcpy(before, trainer_parameters(t, false), (size_t)count * sizeof *before);
-    assert_ok(trainer_epoch(t, &record, &err));
+    assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
     *still = 0;
     for (int64_t k = 0; k < count; k++) {
         double step = (double)t->parameters[k] - (double)before[k];

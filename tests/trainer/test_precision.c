@@ -37,8 +37,8 @@ TEST(a_bound_that_nothing_meets_is_a_sentence) {
 }
 
 static void measure(PrecisionChoice *choice, TestGraphKind kind, const char *layers) {
-    CONFIGURE(&config, layers, "model.hidden=[24]", "run.threads=1", "run.seed=5",
-              "run.precision=auto");
+    config = CONFIGURED(layers, "model.hidden=[24]", "run.threads=1", "run.seed=5",
+                        "run.precision=auto");
     use_graph(kind, 4);
     assert_ok(precision_measure(choice, &config, &graph.shard, &test_comm, &err));
     assert_true(choice->measured);

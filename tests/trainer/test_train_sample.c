@@ -182,19 +182,19 @@ static double noise_of(double size) {
 
 // The mean of L - L* over the epochs after the first quarter, of a training that starts at W*.
 static double floor_at(double rate, int epochs) {
-    EpochRecord record;
     double above = 0, least = loss_at(optimum), weight[WEIGHTS];
-    CONFIGURE(&config, "model.layer=sgc", "model.layers=2", "model.bias=false",
-              "train.optimizer=sgd", "train.eval_every=0", "run.threads=1",
-              "train.sample=uniform:15", test_text("train.lr=%g", rate),
-              test_text("train.weight_decay=[%g]", decay), test_text("train.epochs=%d", epochs));
+    config =
+        CONFIGURED("model.layer=sgc", "model.layers=2", "model.bias=false", "train.optimizer=sgd",
+                   "train.eval_every=0", "run.threads=1", "train.sample=uniform:15",
+                   test_text("train.lr=%g", rate), test_text("train.weight_decay=[%g]", decay),
+                   test_text("train.epochs=%d", epochs));
     CLEARED(trainer_drop) Trainer *t = new_trainer();
     trainer_download(t);
     for (int k = 0; k < WEIGHTS; k++)
         t->parameters[k] = (float)optimum[k];
     trainer_upload(t);
     for (int e = 0; e < epochs; e++) {
-        assert_ok(trainer_epoch(t, &record, &err));
+        assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
         for (int k = 0; k < WEIGHTS; k++)
             weight[k] = (double)trainer_parameters(t, false)[k];
         if (4 * e >= epochs)

@@ -23,7 +23,6 @@ WORLD_TEST(bits_do_not_depend_on_how) {
 }
 
 WORLD_TEST(ranks_that_disagree_are_named) {
-    EpochRecord record;
     if (test_comm.size == 1)
         return;
     const char *named =
@@ -31,21 +30,20 @@ WORLD_TEST(ranks_that_disagree_are_named) {
     settle(SETTINGS("train.eval_every=2"));
     for (int flat = 0; flat < 4; flat++) { // parameters, moments, best
         CLEARED(trainer_drop) Trainer *t = new_trainer();
-        assert_ok(trainer_epoch(t, &record, &err));
+        assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
         assert_ok(trainer_replicas_agree(t, &err));
         disturb(t, flat);
         assert_refused(trainer_replicas_agree(t, &err), EXIT_MISMATCH, named);
         if (flat != 3) // the best weights are new after an evaluation
-            assert_refused(trainer_epoch(t, &record, &err), EXIT_MISMATCH, named);
+            assert_refused(trainer_epoch(t, &(EpochRecord){0}, &err), EXIT_MISMATCH, named);
     }
 }
 
 WORLD_TEST(epochs_take_no_memory) {
-    EpochRecord record;
     CLEARED(trainer_drop) Trainer *t = trainer_with(NULL, 0);
     int64_t takes = memory_allocs();
     while (!trainer_finished(t))
-        assert_ok(trainer_epoch(t, &record, &err));
+        assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
     assert_int_equal(memory_allocs(), takes);
 }
 
@@ -80,12 +78,11 @@ WORLD_TEST(early_stopping_stops) {
 
 WORLD_TEST(divergence_is_named) {
     Error err = {0};
-    EpochRecord record;
     CLEARED(trainer_drop)
     Trainer *t = TRAINER("train.optimizer=\"sgd\"", "train.lr=1000", "model.post=[\"activation\"]");
     bool ok = true;
     while (ok && !trainer_finished(t))
-        ok = trainer_epoch(t, &record, &err);
+        ok = trainer_epoch(t, &(EpochRecord){0}, &err);
     assert_false(ok);
     assert_int_equal(err.code, EXIT_DIVERGED);
 }
@@ -264,12 +261,11 @@ WORLD_TEST(the_mean_is_of_the_last_evaluations) {
 // Of one epoch, by its trace: what a norm of columns costs is a sum over ranks for each layer that
 // it follows and each direction. Blocking, so that sums of weight gradients come after all layers.
 WORLD_TEST(columns_are_summed_once) {
-    EpochRecord record;
     int sums[2][MODEL_LAYERS] = {0};
     CLEARED(trainer_drop)
     Trainer *t = TRAINER("model.norm=batch", "comm.schedule=blocking", "run.trace=[2,2]");
     for (int e = 0; e < 4; e++)
-        assert_ok(trainer_epoch(t, &record, &err));
+        assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
     for (int64_t i = 0; i < t->trace.count; i++) {
         const TraceEvent *event = &t->trace.event[i];
         assert_int_equal(event->epoch, 2);

@@ -185,9 +185,8 @@ TEST(a_reader_alone_may_remember) {
 // The first message is that of the rows, since both remember zeros.
 TEST(a_memory_follows_by_the_bits_of_the_row) {
     CLEARED(pair_clear) Pair p = {0};
-    Error err = {0};
     CodecOptions options =
-        options_of("integer", NULL, family_find(&residual_family, "difference", NULL, &err));
+        options_of("integer", NULL, family_find(&residual_family, "difference", NULL, &(Error){0}));
     uint8_t bits[ROWS];
     residual_set(&options.residual[CODING_MEMORY].values, (ResidualOptions){.alpha = 0});
     pair_init(&p, options, options, COLUMNS);

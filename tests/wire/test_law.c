@@ -30,9 +30,9 @@ static float *memory_of(const Pair *p, int flow) {
 static Step step_with(const Codec *dropout, float kept) {
     Step step;
     CLEARED(pair_clear) Pair p = {0};
-    Error err = {0};
     CodecOptions options = {.codec = dropout};
-    options.residual[CODING_MEMORY].of = family_find(&residual_family, "difference", NULL, &err);
+    options.residual[CODING_MEMORY].of =
+        family_find(&residual_family, "difference", NULL, &(Error){0});
     residual_set(&options.residual[CODING_MEMORY].values, (ResidualOptions){.alpha = 0.5});
     pair_init(&p, options, options, COLUMNS);
     xi = kept;
