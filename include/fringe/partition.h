@@ -156,8 +156,6 @@ bool partition_fitted(const Config *config, const char *path, Error *err);
 // `folder` to theirs. Fills *warnings. Several processes may do so at once.
 bool partition_build(const Config *config, int parts, char *folder, size_t size, Warnings *warnings,
                      Error *err);
-// Removes a damaged folder from the cache; the next partition_build makes it again.
-void partition_discard(const char *folder);
 
 // ---- the entries of data.cache, for `fringe cache`. Local; may take long.
 

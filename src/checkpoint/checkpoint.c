@@ -35,26 +35,6 @@ static bool is_there(const char *folder, const char *temporary) {
     return known && hash_file(path, ours, &(Error){0}) && strcmp(theirs, ours) == 0;
 }
 
-// Renames the folder before removing it, so that no checkpoint is ever seen partly removed.
-static bool remove_checkpoint(const char *folder, Error *err) {
-    char away[PATH_BYTES];
-    if (!file_exists(folder))
-        return true;
-    return file_temporary(away, sizeof away, PATH_IN(FOLDER_OF(folder), ".removing"), err) &&
-           file_rename(folder, away, err) && file_remove(away, err);
-}
-
-// Replaces a folder of that name that is damaged or has other contents. The two are exchanged in
-// one step, so that one is always there; the old one is removed when the exchange is on disk.
-static bool put_in_place(const char *temporary, const char *folder, Error *err) {
-    bool exchanged = false;
-    if (!file_exchange(temporary, folder, &exchanged, err))
-        return false;
-    if (exchanged)
-        return file_remove(temporary, err);
-    return remove_checkpoint(folder, err) && file_rename(temporary, folder, err);
-}
-
 static bool write_latest(const char *run_dir, const char *folder, Error *err) {
     char line[64];
     int bytes = snprintf(line, sizeof line, "%s\n", path_name(folder));
@@ -73,10 +53,9 @@ static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err)
     CLEARED(epoch_list_clear) EpochList list = {0};
     bool ok = checkpoint_list(&list, run_dir, err);
     int kept = 0;
-    for (int i = list.count; i-- > 0 && ok;) {
+    for (int i = list.count; i-- > 0 && ok;)
         if (list.epoch[i] > epoch || kept++ >= keep)
-            ok = remove_checkpoint(CHECKPOINT_PATH(run_dir, list.epoch[i]), err);
-    }
+            ok = file_discard(CHECKPOINT_PATH(run_dir, list.epoch[i]), err);
     return ok;
 }
 
@@ -101,11 +80,12 @@ static void make_temporary(void *context, Error *err) {
         file_make_folder(w->temporary, err);
 }
 
-// Writing the manifest, the last file, has also flushed the temporary folder.
+// Writing the manifest, the last file, has also flushed the temporary folder. It replaces one of
+// that name that is damaged or has other contents.
 static bool put_down(const Writing *w, Error *err) {
     if (is_there(w->folder, w->temporary))
         return file_remove(w->temporary, err);
-    return put_in_place(w->temporary, w->folder, err);
+    return file_take_place(w->temporary, w->folder, err);
 }
 
 static void finish(void *context, Error *err) {

@@ -50,10 +50,9 @@ static bool check_found(const Newest *newest, const char *run_dir, Error *err) {
 
 // True if it is the file of one of the sections.
 static bool is_file_of(const char *file, const StateSections *sections) {
-    for (int i = 0; i < sections->count; i++) {
+    for (int i = 0; i < sections->count; i++)
         if (strcmp(CHECKPOINT_FILE("", sections->section[i].name), file) == 0)
             return true;
-    }
     return false;
 }
 
@@ -96,11 +95,10 @@ static void read_newest(void *context, Error *err) {
 // Collective.
 static bool read_sections(Reading *r) {
     const StateSections *sections = trainer_sections(r->training->trainer);
-    for (int i = 0; i < sections->count; i++) {
+    for (int i = 0; i < sections->count; i++)
         if (!state_read(&sections->section[i], r->training->comm,
                         CHECKPOINT_FILE(r->newest.folder, sections->section[i].name), r->err))
             return error_prefix(r->err, "cannot resume");
-    }
     comm_broadcast(r->training->comm, &r->counters, sizeof r->counters, 0);
     trainer_set_counters(r->training->trainer, &r->counters);
     return true;

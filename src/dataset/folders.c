@@ -33,28 +33,14 @@ bool folder_holds_only(const char *folder, const char *known, Error *err) {
     return !file_exists(folder) || look(folder, "", known, err);
 }
 
-// A folder that is there is exchanged atomically, or else moved to a temporary name first, and
-// removed last.
-static bool replace(const char *made, const char *folder, Error *err) {
-    char aside[PATH_BYTES];
-    bool exchanged = false;
-    if (!file_exists(folder))
-        return file_rename(made, folder, err);
-    if (!file_exchange(made, folder, &exchanged, err))
-        return false;
-    if (exchanged)
-        return file_remove(made, err);
-    return file_temporary(aside, sizeof aside, folder, err) && file_rename(folder, aside, err) &&
-           file_rename(made, folder, err) && file_remove(aside, err);
-}
-
 bool folder_write(const char *folder, FillFolder *fill, const void *context,
                   bool (*may_replace)(const char *folder, Error *err), Error *err) {
     char made[PATH_BYTES];
     if (!file_temporary(made, sizeof made, folder, err))
         return false;
     bool ok = file_make_folder(made, err) && fill(context, made, err) &&
-              (!file_exists(folder) || may_replace(folder, err)) && replace(made, folder, err);
+              (!file_exists(folder) || may_replace(folder, err)) &&
+              file_take_place(made, folder, err);
     if (!ok)
         file_remove(made, &(Error){0});
     return ok;

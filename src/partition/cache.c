@@ -17,16 +17,6 @@ enum { FITTED_MOST = 1 << 30 }; // bytes
 
 // ---- entries
 
-// Renames a folder, then removes it, so that no process sees it partly removed. Open mappings of
-// its files stay valid.
-void partition_discard(const char *folder) {
-    char aside[PATH_BYTES];
-    Error ignored = {0};
-    if (file_exists(folder) && file_temporary(aside, sizeof aside, folder, &ignored) &&
-        file_rename(folder, aside, &ignored))
-        file_remove(aside, &ignored);
-}
-
 // Renames a finished temporary folder into place. If another run was faster and its entry is whole,
 // that one is used.
 bool cache_install(const char *temporary, const char *folder, bool (*is_whole)(const char *folder),
@@ -40,7 +30,7 @@ bool cache_install(const char *temporary, const char *folder, bool (*is_whole)(c
             file_remove(temporary, &ignored);
             return true;
         }
-        partition_discard(folder);
+        file_discard(folder, &(Error){0});
     }
     file_remove(temporary, &ignored);
     return error_set(err, EXIT_CANNOT_WRITE, "%s", first.text);
@@ -137,7 +127,7 @@ static bool open_prepared(Prepared *prepared) {
     }
     if (!prepared->loaded && (error.code == 0 || error_is_damage(&error))) {
         warnings_add(prepared->warnings, "%s was damaged and is made again", folder);
-        partition_discard(folder);
+        file_discard(folder, &(Error){0});
     }
     return prepared->loaded;
 }

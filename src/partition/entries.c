@@ -60,9 +60,8 @@ static double bytes_of(const char *path) {
     if (!S_ISDIR(status.st_mode))
         return (double)status.st_size;
     double bytes = 0;
-    for (FileNames in = file_names(path); file_next(&in, true);) {
+    for (FileNames in = file_names(path); file_next(&in, true);)
         bytes += bytes_of(PATH_IN(path, in.name));
-    }
     return bytes;
 }
 
@@ -147,7 +146,7 @@ bool cache_remove(const CacheEntry *entry, Error *err) {
                file_remove(entry->path, err);
     CacheHold *hold = cache_seize(entry->path, &used);
     if (!used)
-        partition_discard(entry->path);
+        file_discard(entry->path, &(Error){0});
     cache_release(hold);
     return !used && (!file_exists(entry->path) ||
                      error_set(err, EXIT_CANNOT_WRITE,

@@ -16,7 +16,7 @@ static void begin_build(void *context, Error *err) {
     Work *work = context;
     if (work->again) {
         warnings_add(work->warnings, "%s was damaged and is made again", work->folder);
-        partition_discard(work->folder);
+        file_discard(work->folder, &(Error){0});
     }
     (void)err;
     cache_release(work->hold);

@@ -97,8 +97,8 @@ bool stream_checkpoint(Stream *stream, const EventPlace *place, Error *err) {
         return false;
     file_sweep(above);
     // One after as many events is of the same state, or of a source that has been mended since.
-    bool ok = write_folder(stream, place, writing, err) && file_remove(folder, err) &&
-              file_rename(writing, folder, err) && remove_others(stream, stream->events, err);
+    bool ok = write_folder(stream, place, writing, err) && file_take_place(writing, folder, err) &&
+              remove_others(stream, stream->events, err);
     if (!ok)
         file_remove(writing, &(Error){0});
     return ok;

@@ -116,10 +116,6 @@ static bool write_all(Snapshot *s, Error *err) {
            write_facts(s, err);
 }
 
-static bool put_in_place(const Snapshot *s, Error *err) {
-    return file_remove(s->place, err) && file_rename(s->writing, s->place, err);
-}
-
 bool snapshot_write(Stream *stream, const char *name, Error *err) {
     Snapshot s = {.stream = stream};
     LiveHypergraph *live = srp_live(stream->srp);
@@ -135,7 +131,7 @@ bool snapshot_write(Stream *stream, const char *name, Error *err) {
     say_bound(&s);
     for (int side = 0; side < LIVE_SIDES; side++)
         s.order[side] = live_order(live, side);
-    bool ok = write_all(&s, err) && put_in_place(&s, err);
+    bool ok = write_all(&s, err) && file_take_place(s.writing, s.place, err);
     if (ok)
         summary_fill(stream->summary, stream);
     for (int side = 0; side < LIVE_SIDES; side++)

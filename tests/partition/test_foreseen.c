@@ -101,7 +101,7 @@ TEST(parts_too_large_for_metis_are_ordered_without_clusters) {
         if (all == said) // where one part alone is too large it may be the other one
             assert_int_equal(falls <= 1, said);
         shard_clear(&shard);
-        partition_discard(folder);
+        assert_ok(file_discard(folder, &err));
     }
     assert_true(made[0] > 0 && made[1] == 2); // one without limit, which fills the cache
 }

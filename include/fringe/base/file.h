@@ -65,6 +65,11 @@ bool file_exchange(const char *one, const char *other, bool *done, Error *err);
 // "path.fringe-tmp-HOST.NAMESPACE-PID-N".
 #define FILE_TEMPORARY ".fringe-tmp-"
 bool file_temporary(char *out, size_t size, const char *path, Error *err);
+// Moves what was made under another name to `path`, where nothing, or an older one that goes, is
+// seen until then. The two are exchanged in one step where the filesystem can do so.
+bool file_take_place(const char *made, const char *path, Error *err);
+// file_remove, but renamed before, so that nobody sees it partly removed. Open mappings stay valid.
+bool file_discard(const char *path, Error *err);
 // file_process gives this process a name that is unique among machines, "HOST-PID".
 // file_process_is_gone says whether the process of such a name has ended; false if that cannot be
 // known, as on another machine.
