@@ -4,7 +4,6 @@
 // (docs/exchange.md).
 
 #include "fringe/base/memory.h"
-#include "fringe/base/mpi.h"
 #include "fringe/base/sparse.h"
 #include "internal.h"
 

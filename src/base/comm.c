@@ -1,7 +1,6 @@
 // The ranks: starting and stopping.
 
 #include "fringe/base/memory.h"
-#include "fringe/base/mpi.h"
 #include "fringe/base/text.h"
 #include "fringe/base/threads.h"
 #include "internal.h"

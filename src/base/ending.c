@@ -1,6 +1,5 @@
 // How a process ends before its time: with its last words, and with all ranks.
 
-#include "fringe/base/mpi.h"
 #include "fringe/base/terminal.h"
 #include "internal.h"
 

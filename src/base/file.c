@@ -3,7 +3,6 @@
 // rename calls step(), so a test can kill the process after any of them.
 
 #include "fringe/base/file.h"
-#include "fringe/base/memory.h"
 #include "testing.h"
 
 #include <dirent.h>
@@ -322,9 +321,8 @@ bool file_make_folder(const char *path, Error *err) {
 static void nearest(char *out, size_t size, const char *path) {
     struct stat status;
     snprintf(out, size, "%s", path);
-    while (lstat(out, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
+    while (lstat(out, &status) != 0 && (errno == ENOENT || errno == ENOTDIR))
         snprintf(out, size, "%s", FOLDER_OF(out));
-    }
 }
 
 bool file_check_folder(const char *path, Error *err) {

@@ -3,7 +3,6 @@
 
 #include "fringe/base/json.h"
 #include "fringe/base/file.h"
-#include "fringe/base/memory.h"
 #include "internal.h"
 
 #include <cjson/cJSON.h>

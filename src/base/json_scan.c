@@ -34,12 +34,11 @@ typedef struct Scanner {
 // Reports an error at a place as name:line:column; columns count characters.
 static bool refuse_at(Scanner *s, const char *where, const char *what) {
     int64_t line = 1, column = 1;
-    for (const char *c = s->text; c < where; c++) {
+    for (const char *c = s->text; c < where; c++)
         if (*c == '\n')
             line++, column = 1;
         else if (((unsigned char)*c & 0xC0) != 0x80)
             column++;
-    }
     return error_set(s->err, EXIT_DATA, "%s:%lld:%lld: %s", s->name, (long long)line,
                      (long long)column, what);
 }

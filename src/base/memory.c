@@ -3,7 +3,6 @@
 // huge pages: a sparse aggregate reads rows at random and would otherwise miss the TLB.
 
 #include "fringe/base/memory.h"
-#include "fringe/base/quantity.h"
 #include "internal.h"
 #include "testing.h"
 
@@ -226,8 +225,7 @@ static size_t total_of(const MemoryForecast *forecast, bool on_device) {
 size_t forecast_total(const MemoryForecast *forecast) { return total_of(forecast, false); }
 size_t forecast_device_total(const MemoryForecast *forecast) { return total_of(forecast, true); }
 
-// The largest unmarked item of the host, or of the device; -1 if there is none.
-static int largest_item(const MemoryForecast *forecast, bool on_device, const bool *marked) {
+int forecast_largest(const MemoryForecast *forecast, bool on_device, const bool *marked) {
     int best = -1;
     for (int i = 0; i < forecast->count; i++)
         if (forecast->item[i].on_device == on_device && !marked[i] &&
@@ -244,7 +242,7 @@ static bool check(const MemoryForecast *forecast, bool on_device, size_t limit, 
     char items[512] = "";
     bool marked[FORECAST_ITEMS] = {false};
     for (int k = 0; k < 3; k++) {
-        int i = largest_item(forecast, on_device, marked);
+        int i = forecast_largest(forecast, on_device, marked);
         if (i < 0)
             break;
         marked[i] = true;

@@ -5,6 +5,7 @@
 #include "fringe/base/random.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const uint32_t multiplier[2] = {0xD2511F53u, 0xCD9E8D57u};
 static const uint32_t weyl[2] = {0x9E3779B9u, 0xBB67AE85u}; // golden ratio, sqrt(3) - 1
@@ -34,6 +35,22 @@ void random_block(uint32_t out[4], RandomKey random, int64_t row, int peer, uint
     };
     const uint32_t key[2] = {(uint32_t)random.seed, (uint32_t)(random.seed >> 32)};
     random_philox(out, counter, key, random_rounds(random.kind));
+}
+
+RandomDraw random_draw(RandomKey key, int32_t of) {
+    uint32_t word[4];
+    random_block(word, key, of, 0, 0);
+    return (RandomDraw){(uint64_t)word[0] << 32 | word[1], of};
+}
+
+static int compare_draws(const void *a, const void *b) {
+    const RandomDraw *x = a, *y = b;
+    return x->number != y->number ? (x->number < y->number ? -1 : 1)
+                                  : (x->of > y->of) - (x->of < y->of);
+}
+
+void random_sort(RandomDraw *draw, int64_t count) {
+    qsort(draw, (size_t)count, sizeof *draw, compare_draws);
 }
 
 float random_uniform16(RandomKey key, int64_t row, int peer, int64_t column) {

@@ -4,8 +4,6 @@
 
 #include "fringe/base/state.h"
 
-#include "fringe/base/memory.h"
-
 void state_register(StateSections *sections, StateSection section) {
     assert(sections->count < STATE_SECTIONS && state_find(sections, section.name) == NULL);
     sections->section[sections->count++] = section;

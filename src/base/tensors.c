@@ -7,9 +7,6 @@
 //    "data_offsets": [0, 24]}, ...}          offsets count from byte 8 + H
 
 #include "fringe/base/tensors.h"
-#include "fringe/base/json.h"
-#include "fringe/base/memory.h"
-#include "fringe/base/text.h"
 #include "internal.h"
 #include "testing.h"
 

@@ -2,7 +2,6 @@
 // written at once and the data can then be streamed in any chunks.
 
 #include "fringe/base/json.h"
-#include "fringe/base/memory.h"
 #include "fringe/base/tensors.h"
 
 enum { HEAD = 8, ALIGNMENT = 64 };

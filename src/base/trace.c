@@ -5,7 +5,6 @@
 #include "fringe/base/trace.h"
 #include "fringe/base/clock.h"
 #include "fringe/base/file.h"
-#include "fringe/base/memory.h"
 
 enum { ROUND_TRIPS = 32 };
 

@@ -2,7 +2,6 @@
 // heartbeat requests and watches the other ranks (heartbeat.c).
 
 #include "fringe/base/clock.h"
-#include "fringe/base/mpi.h"
 #include "internal.h"
 
 #include <sched.h>

@@ -194,11 +194,10 @@ static double solve_hidden(const Problem *problem, Solution *solution) {
 
 static double solve_sum(const Problem *problem, Solution *solution) {
     Normalizers normalizers = problem_normalizers(problem);
-    uint8_t *choice = ALLOC(uint8_t, problem->groups, "choice of a problem");
+    CLEARED(memory_drop) uint8_t *choice = ALLOC(uint8_t, problem->groups, "choice of a problem");
     double gap = solve_rounds(problem, problem_weights(problem, &normalizers), choice);
     put_in_order(problem, choice);
     offer(problem, solution, "fronts", choice);
-    memory_free(choice);
     say_proven(solution, solution->value.objective - gap);
     return solution->value.objective - gap;
 }
@@ -208,12 +207,11 @@ void problem_solve(const Problem *problem, Solution *solution) {
     solution->by[0] = 0;
     double bound =
         problem->hidden > 0 ? solve_hidden(problem, solution) : solve_sum(problem, solution);
-    uint8_t *choice = ALLOC(uint8_t, problem->groups, "choice of one width");
+    CLEARED(memory_drop) uint8_t *choice = ALLOC(uint8_t, problem->groups, "choice of one width");
     for (int b = 0; b < problem->widths; b++) {
         problem_uniform(problem, b, choice);
         offer(problem, solution, "uniform", choice);
     }
-    memory_free(choice);
     solution->bound = fmin(fmax(bound, 0), solution->value.objective);
     solution->seconds = clock_seconds() - start;
 }

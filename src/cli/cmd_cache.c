@@ -175,7 +175,7 @@ static bool check(const Options *options, const char *action, Error *err) {
 ExitCode cmd_cache(const Options *options, Error *err) {
     const char *action = options->arguments > 0 ? options->argument[0] : "list";
     Config config;
-    CacheList list = {0};
+    CLEARED(cache_list_clear) CacheList list = {0};
     if (check(options, action, err) &&
         config_load(&config, NULL, options->setting, options->settings, err) &&
         cache_list(&list, config.data.cache, err)) {
@@ -184,6 +184,5 @@ ExitCode cmd_cache(const Options *options, Error *err) {
         else
             print_list(&list, config.data.cache, options->json);
     }
-    cache_list_clear(&list);
     return (ExitCode)err->code;
 }

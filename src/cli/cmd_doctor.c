@@ -47,12 +47,11 @@ static bool is_bridge(const char *name) {
 static Health check_network(Finding *finding) {
     struct if_nameindex *all = if_nameindex();
     const char *other = "NAME", *bridge = NULL;
-    for (int i = 0; all != NULL && all[i].if_index != 0; i++) {
+    for (int i = 0; all != NULL && all[i].if_index != 0; i++)
         if (is_bridge(all[i].if_name))
             bridge = all[i].if_name;
         else if (strcmp(all[i].if_name, "lo") != 0 && strncmp(all[i].if_name, "veth", 4) != 0)
             other = all[i].if_name;
-    }
     SAY("no bridge of containers");
     if (bridge != NULL) {
         SAY("%s is a bridge of containers, which leads to no other host", bridge);

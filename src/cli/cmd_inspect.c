@@ -72,16 +72,15 @@ static const Inspected *kind_of(const char *path, Error *err) {
 static void print_broken(const char *text) {
     while (*text != 0) {
         size_t bytes = strcspn(text, "\n");
-        char *out = ALLOC(char, SCREEN_BROKEN(bytes), "a line to print");
+        CLEARED(memory_drop) char *out = ALLOC(char, SCREEN_BROKEN(bytes), "a line to print");
         fwrite(out, 1, screen_break(out, text, bytes, COLUMNS), stdout);
-        memory_free(out);
         text += bytes + (text[bytes] == '\n');
     }
 }
 
 // All printers print with printf, so stdout becomes memory while they do, and its lines are broken.
 static bool print(const Inspected *kind, const char *path, Error *err) {
-    char *text = NULL;
+    CLEARED(malloc_drop) char *text = NULL;
     size_t bytes;
     FILE *real = stdout, *memory = open_memstream(&text, &bytes);
     CHECK(memory != NULL, EXIT_MEMORY, "no memory for the text of fringe inspect");
@@ -91,7 +90,6 @@ static bool print(const Inspected *kind, const char *path, Error *err) {
     fclose(memory);
     stdout = real;
     print_broken(text);
-    free(text);
     return ok;
 }
 

@@ -281,10 +281,10 @@ static bool make_plan(Plan *p) {
 }
 
 ExitCode cmd_plan(const Options *options, Error *err) {
-    Plan *p = ALLOC(Plan, 1, "plan"); // too large for the stack
+    CLEARED(memory_drop) Plan *p = ALLOC(Plan, 1, "plan"); // too large for the stack
     *p = (Plan){.options = options};
     p->config = ALLOC(Config, MODES, "plan");
-    void *estimates = ALLOC(PlanEstimate, MODES * PLAN_POINTS, "plan");
+    CLEARED(memory_drop) void *estimates = ALLOC(PlanEstimate, MODES * PLAN_POINTS, "plan");
     p->estimate = estimates;
     bool ok = make_plan(p);
     progress_end("");
@@ -292,8 +292,6 @@ ExitCode cmd_plan(const Options *options, Error *err) {
     if (ok && (options->svg == NULL || plan_draw(p)))
         options->json ? plan_print_json(p) : plan_print_text(p);
     *err = p->err;
-    memory_free(estimates);
     memory_free(p->config);
-    memory_free(p);
     return (ExitCode)err->code;
 }

@@ -67,17 +67,15 @@ static bool take_scores(void *context, int64_t first, int64_t rows, const void *
     Output *out = context;
     const Shard *shard = &out->session->shard;
     int64_t columns = shard->multilabel ? shard->classes : 1;
+    CLEARED(memory_drop)
     int64_t *best =
         shard->numeric ? NULL : classes_of(row, rows, shard->classes, shard->multilabel);
     Predicted p = {first, rows, shard->classes, shard->multilabel, row, best};
-    bool ok =
-        file_writer_put(&out->scores.writer, row,
-                        memory_product(rows * shard->classes, sizeof(float)), err) &&
-        (best == NULL || file_writer_put(&out->classes.writer, best,
-                                         memory_product(rows * columns, sizeof *best), err)) &&
-        (out->csv == NULL || names_put_rows(&out->table.writer, &out->names, &p, err));
-    memory_free(best);
-    return ok;
+    return file_writer_put(&out->scores.writer, row,
+                           memory_product(rows * shard->classes, sizeof(float)), err) &&
+           (best == NULL || file_writer_put(&out->classes.writer, best,
+                                            memory_product(rows * columns, sizeof *best), err)) &&
+           (out->csv == NULL || names_put_rows(&out->table.writer, &out->names, &p, err));
 }
 
 static bool take_embedding(void *context, int64_t first, int64_t rows, const void *row,

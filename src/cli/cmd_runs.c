@@ -16,7 +16,7 @@ static void print(const RunRecords *records, const char *folder, bool json) {
 
 ExitCode cmd_runs(const Options *options, Error *err) {
     const char *folder = options->arguments > 0 ? options->argument[0] : "runs";
-    RunRecords records = {0};
+    CLEARED(records_clear) RunRecords records = {0};
     if (!file_is_folder(folder))
         error_set(err, EXIT_NO_INPUT,
                   options->arguments > 0
@@ -26,6 +26,5 @@ ExitCode cmd_runs(const Options *options, Error *err) {
                   folder);
     else if (records_add(&records, folder, &terminal_sink, err))
         print(&records, folder, options->json);
-    records_clear(&records);
     return (ExitCode)err->code;
 }

@@ -356,7 +356,7 @@ bool train_runs(Session *s, const Options *options, RunResult *result) {
 ExitCode cmd_train(const Options *options, Error *err) {
     (void)err; // of its session
     Session session;
-    RunResult *result = ALLOC(RunResult, options->runs, "results of runs");
+    CLEARED(memory_drop) RunResult *result = ALLOC(RunResult, options->runs, "results of runs");
     RunKind kind = options->sweeps > 0 ? RUN_SWEEP : options->runs > 1 ? RUN_SEVERAL : RUN_SINGLE;
     stop_listen();
     bool started = session_start(&session, options);
@@ -371,6 +371,5 @@ ExitCode cmd_train(const Options *options, Error *err) {
         else
             train_runs(&session, options, result);
     }
-    memory_free(result);
     return session_end(&session);
 }

@@ -146,8 +146,7 @@ static bool is_config(const char *path) {
 }
 
 static bool load(Config *config, const char *path, Error *err) {
-    Json *document = json_read(path, err);
-    json_free(document);
+    CLEARED(json_drop) Json *document = json_read(path, err);
     return document != NULL && config_load(config, path, NULL, 0, err);
 }
 

@@ -14,10 +14,9 @@ typedef struct Search {
 static bool has_format(const char *path, const char *name, const char *format) {
     if (!inspect_is_named(path, name) && !inspect_holds(path, name))
         return false;
+    CLEARED(json_drop)
     Json *document = inspect_read(inspect_at(path, NULL, NULL).folder, name, &(Error){0});
-    bool has = strcmp(json_get_text(document, "format"), format) == 0;
-    json_free(document);
-    return has;
+    return strcmp(json_get_text(document, "format"), format) == 0;
 }
 
 static bool is_one_checkpoint(const char *path) {
@@ -114,13 +113,12 @@ static bool is_whole(const char *folder, Error *err) {
 }
 
 static void print_options(const Json *options) {
-    JsonWriter value;
     const char *between = "options   ";
     for (const Json *o = json_first(options); o != NULL; o = json_next(o)) {
+        CLEARED(json_writer_clear) JsonWriter value = {0};
         json_writer_init(&value, false);
         json_put_value(&value, NULL, o);
         printf("%s %s=%s", between, SHOWN(json_key(o)), SHOWN(value.text));
-        json_writer_clear(&value);
         between = ",";
     }
     printf("\n");

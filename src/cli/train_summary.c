@@ -12,11 +12,7 @@ static void print_items(const MemoryForecast *forecast, bool on_device, const ch
     terminal_detail("memory     predicted %.1f MiB%s for the largest rank; of rank 0:",
                     mebibytes(predicted), where);
     for (int place = 0; place < 3; place++) {
-        int largest = -1;
-        for (int i = 0; i < forecast->count; i++)
-            if (forecast->item[i].on_device == on_device && !printed[i] &&
-                (largest < 0 || forecast->item[i].bytes > forecast->item[largest].bytes))
-                largest = i;
+        int largest = forecast_largest(forecast, on_device, printed);
         if (largest < 0)
             break;
         printed[largest] = true;

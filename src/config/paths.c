@@ -27,9 +27,8 @@ void config_resolve(const Config *config, const char *path, char *out, size_t si
     const char *data = getenv("FRINGE_DATA");
     if (!file_exists(found) && data != NULL && data[0] != 0)
         path_join(found, sizeof found, data, path);
-    if (!file_exists(found)) {
+    if (!file_exists(found))
         path_join(found, sizeof found, PATH_IN(config->data.cache, "generated"), path);
-    }
     absolute(out, size, file_exists(found) ? found : first);
 }
 

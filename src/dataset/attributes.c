@@ -138,7 +138,7 @@ static bool labels_from_text(Dataset *dataset, const Npy *npy, Error *err) {
 
 // Whole numbers stored as floats, as OGB does; not a number: no label.
 static bool whole_numbers(const Npy *npy, int64_t **out, Error *err) {
-    float *x = NULL;
+    CLEARED(memory_drop) float *x = NULL;
     if (!npy_to_float(npy, &x, err))
         return false;
     int64_t *value = TRY(int64_t, npy->elements, "labels", err), bad = -1;
@@ -152,7 +152,6 @@ static bool whole_numbers(const Npy *npy, int64_t **out, Error *err) {
                   "entry %lld is %g; labels are whole numbers, and data.labels_are=numbers takes "
                   "them as numbers to predict",
                   (long long)bad, (double)x[bad]);
-    memory_free(x);
     *out = value;
     return err->code == 0;
 }

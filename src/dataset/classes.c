@@ -111,12 +111,11 @@ static bool take_words(Dataset *d, const ClassWords *words, Error *err) {
     ok = ok && ids_number_text(&columns, &d->names, err) &&
          !too_many(words, d->names.count, count, err) &&
          alloc_labels(d, words, d->names.count, err);
-    for (int64_t k = 0; ok && k < count; k++) {
+    for (int64_t k = 0; ok && k < count; k++)
         if (words->several)
             d->labels[where[k] * d->classes + span[k]] = 1;
         else
             d->label[where[k]] = (int32_t)span[k];
-    }
     return ok || err->code != 0 ? ok : error_set(err, EXIT_DATA, "there is no label in it");
 }
 

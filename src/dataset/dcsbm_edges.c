@@ -171,13 +171,13 @@ static double distinct_of(const Draws *d, const Bins *bins, int64_t g, double ra
 // Sums do not depend on threads: each group has its place.
 static double distinct_of_all(const Draws *d, const Bins *bins, int64_t first, int64_t last,
                               double rate) {
-    double *of = ALLOC(double, last - first, "edges of groups"), sum = 0;
+    CLEARED(memory_drop) double *of = ALLOC(double, last - first, "edges of groups");
+    double sum = 0;
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t g = first; g < last; g++)
         of[g - first] = distinct_of(d, bins, g, rate);
     for (int64_t g = first; g < last; g++)
         sum += of[g - first];
-    memory_free(of);
     return sum;
 }
 

@@ -1,6 +1,5 @@
 // Graphs of which each undirected edge may stand once: half of their messages would be missing.
 
-#include "fringe/base/sort.h"
 #include "internal.h"
 
 static bool has(const Csr *rows, int64_t i, int32_t column) {

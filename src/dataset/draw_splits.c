@@ -7,23 +7,11 @@
 
 #include "internal.h"
 
-typedef struct Drawn {
-    uint64_t key; // words 0 and 1 of philox of (seed, node)
-    int32_t node;
-} Drawn;
-
 typedef struct Draw {
     Dataset *dataset;
-    Drawn *order; // [count]
+    RandomDraw *order; // [count]
     int64_t count;
 } Draw;
-
-static int compare(const void *a, const void *b) {
-    const Drawn *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->node > y->node) - (x->node < y->node);
-}
 
 static bool is_labelled(const Dataset *d, int64_t i) {
     return (d->label != NULL || d->labels != NULL || d->numbers != NULL) &&
@@ -33,21 +21,17 @@ static bool is_labelled(const Dataset *d, int64_t i) {
 static bool order_nodes(Draw *draw, int64_t seed, Error *err) {
     const Dataset *d = draw->dataset;
     RandomKey key = random_key((uint64_t)seed, RANDOM_SPLIT, 0, 0, 0);
-    draw->order = TRY(Drawn, d->nodes, "nodes in the order of a draw", err);
-    for (int64_t i = 0; draw->order != NULL && i < d->nodes; i++) {
-        uint32_t word[4];
-        if (!is_labelled(d, i))
-            continue;
-        random_block(word, key, i, 0, 0);
-        draw->order[draw->count++] = (Drawn){(uint64_t)word[0] << 32 | word[1], (int32_t)i};
-    }
-    if (draw->order != NULL)
-        qsort(draw->order, (size_t)draw->count, sizeof *draw->order, compare);
-    return draw->order != NULL &&
-           (draw->count > 0 ||
-            error_set(err, EXIT_CONFIG,
-                      "data.splits draws from the labelled nodes, but no node has "
-                      "a label; name labels in data.labels or data.nodes"));
+    draw->order = TRY(RandomDraw, d->nodes, "nodes in the order of a draw", err);
+    if (draw->order == NULL)
+        return false;
+    for (int64_t i = 0; i < d->nodes; i++)
+        if (is_labelled(d, i))
+            draw->order[draw->count++] = random_draw(key, (int32_t)i);
+    random_sort(draw->order, draw->count);
+    return draw->count > 0 ||
+           error_set(err, EXIT_CONFIG,
+                     "data.splits draws from the labelled nodes, but no node has "
+                     "a label; name labels in data.labels or data.nodes");
 }
 
 // ---- shares, in exact decimals
@@ -80,7 +64,7 @@ static int64_t part_of(int64_t times, int64_t count) {
 
 static void put(Draw *draw, int64_t begin, int64_t end, uint8_t split) {
     for (int64_t k = begin; k < end; k++)
-        draw->dataset->split[draw->order[k].node] = split;
+        draw->dataset->split[draw->order[k].of] = split;
 }
 
 static bool draw_shares(Draw *draw, const char *text, const char *whole, Error *err) {
@@ -129,7 +113,7 @@ static void take_of_classes(Draw *draw, int64_t most, uint8_t split) {
     const Dataset *d = draw->dataset;
     CLEARED(memory_drop) int64_t *taken = ALLOC(int64_t, d->classes, "drawn nodes of classes");
     for (int64_t k = 0; k < draw->count; k++) {
-        int32_t node = draw->order[k].node, label = d->label[node];
+        int32_t node = draw->order[k].of, label = d->label[node];
         if (d->split[node] != SPLIT_NONE || taken[label] == most)
             continue;
         d->split[node] = split;
@@ -142,7 +126,7 @@ static int64_t short_classes(const Draw *draw, int64_t wanted) {
     const Dataset *d = draw->dataset;
     int64_t *there = ALLOC(int64_t, d->classes, "nodes of classes"), count = 0;
     for (int64_t k = 0; k < draw->count; k++)
-        there[d->label[draw->order[k].node]]++;
+        there[d->label[draw->order[k].of]]++;
     for (int64_t c = 0; c < d->classes; c++)
         count += there[c] > 0 && there[c] < wanted;
     memory_free(there);
@@ -151,8 +135,8 @@ static int64_t short_classes(const Draw *draw, int64_t wanted) {
 
 static void take_rest(Draw *draw, int64_t most, uint8_t split) {
     for (int64_t k = 0; k < draw->count && most > 0; k++)
-        if (draw->dataset->split[draw->order[k].node] == SPLIT_NONE) {
-            draw->dataset->split[draw->order[k].node] = split;
+        if (draw->dataset->split[draw->order[k].of] == SPLIT_NONE) {
+            draw->dataset->split[draw->order[k].of] = split;
             most--;
         }
 }

@@ -15,10 +15,9 @@ static const char *const names[] = {"adj_full.npz", "feats.npy", "class_map.json
 enum { GRAPH, FEATURES, CLASSES, ROLES, FILES };
 
 static bool holds_all(const char *folder) {
-    for (int i = 0; i < FILES; i++) {
+    for (int i = 0; i < FILES; i++)
         if (!file_exists(PATH_IN(folder, names[i])))
             return false;
-    }
     return true;
 }
 

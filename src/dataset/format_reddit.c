@@ -76,14 +76,13 @@ static bool take_types(Dataset *d, Npy *npy, int64_t rows, Error *err) {
     if (!npy_to_int64(npy, &type, err))
         return false;
     d->split = TRY(uint8_t, rows, "splits", err);
-    for (int64_t i = 0; d->split != NULL && err->code == 0 && i < rows; i++) {
+    for (int64_t i = 0; d->split != NULL && err->code == 0 && i < rows; i++)
         if (type[i] < SPLIT_NONE || type[i] > SPLIT_TEST)
             error_set(err, EXIT_DATA,
                       "node %lld has type %lld; 1 is training, 2 validation, 3 test", (long long)i,
                       (long long)type[i]);
         else
             d->split[i] = (uint8_t)type[i];
-    }
     return err->code == 0;
 }
 

@@ -170,23 +170,22 @@ static void close_gaps(Csr *members, const int64_t *size) {
 }
 
 static bool make_hyperedges(const Hyper *h, Dataset *d, Error *err) {
-    Csr members, rows;
-    int64_t *arity = ALLOC(int64_t, h->hyperedges, "sizes of hyperedges"), pins = 0;
+    CLEARED(csr_free) Csr members = {0};
+    Csr rows;
+    CLEARED(memory_drop) int64_t *arity = ALLOC(int64_t, h->hyperedges, "sizes of hyperedges");
+    int64_t pins = 0;
     for (int64_t k = 0; k < h->hyperedges; k++)
         pins += arity[k] = draw_arity(h, k);
-    bool ok = csr_try(&members, h->hyperedges, pins, false, "pins of a hypergraph", err);
-    for (int64_t k = 0; ok && k < h->hyperedges; k++)
+    if (!csr_try(&members, h->hyperedges, pins, false, "pins of a hypergraph", err))
+        return false;
+    for (int64_t k = 0; k < h->hyperedges; k++)
         members.offset[k + 1] = members.offset[k] + arity[k];
-    if (ok) {
-        draw_all(h, &members, arity);
-        close_gaps(&members, arity);
-        csr_transpose(&rows, &members, h->nodes);
-        csr_free(&members);
-        dataset_set_csr(d, &rows);
-        d->hyperedges = h->hyperedges;
-    }
-    memory_free(arity);
-    return ok;
+    draw_all(h, &members, arity);
+    close_gaps(&members, arity);
+    csr_transpose(&rows, &members, h->nodes);
+    dataset_set_csr(d, &rows);
+    d->hyperedges = h->hyperedges;
+    return true;
 }
 
 // --- the generators

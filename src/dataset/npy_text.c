@@ -27,12 +27,11 @@ static uint32_t letter_at(const Npy *npy, const unsigned char *at) {
 static size_t put_element(const Npy *npy, const unsigned char *at, char *out) {
     int step = npy->wide ? 4 : 1;
     size_t bytes = 0;
-    for (int i = 0; i + step <= npy->item && letter_at(npy, at + i) != 0; i += step) {
+    for (int i = 0; i + step <= npy->item && letter_at(npy, at + i) != 0; i += step)
         if (npy->wide)
             bytes += put_utf8(out + bytes, letter_at(npy, at + i) & 0x1FFFFF);
         else
             out[bytes++] = (char)at[i];
-    }
     return bytes;
 }
 

@@ -141,12 +141,11 @@ static bool row_normalize(Dataset *dataset, const StepInput *input, Error *err) 
     if (x == NULL)
         return false;
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < dataset->nodes; i++) {
+    for (int64_t i = 0; i < dataset->nodes; i++)
         if (sparse->offset != NULL)
             normalize_row(x + sparse->offset[i], sparse->offset[i + 1] - sparse->offset[i]);
         else
             normalize_row(x + i * dataset->features, dataset->features);
-    }
     return true;
 }
 

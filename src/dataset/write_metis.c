@@ -4,7 +4,6 @@
 // The idea: row i is the pieces offset[i] + i to offset[i+1] + i, an entry each, and then the end
 // of its line. So pieces are small, whatever the rows are like.
 
-#include "fringe/base/sort.h"
 #include "writers.h"
 
 enum { PIECE = 2 * (DECIMAL_INT + 1) + DECIMAL_FLOAT + 1 };

@@ -186,18 +186,16 @@ static const char entries[] =
 
 static bool make_folders(const char *made, bool splits, Error *err) {
     static const char *const names[] = {"raw", "mapping", "processed", "split/random"};
-    for (int i = 0; i < (splits ? 4 : 3) && err->code == 0; i++) {
+    for (int i = 0; i < (splits ? 4 : 3) && err->code == 0; i++)
         file_make_folder(PATH_IN(made, names[i]), err);
-    }
     return err->code == 0;
 }
 
 // Files that were closed are on the disk; so are their names then.
 static bool flush_folders(const char *made, bool splits, Error *err) {
     static const char *const names[] = {"", "raw", "mapping", "processed", "split", "split/random"};
-    for (int i = 0; i < (splits ? 6 : 4) && err->code == 0; i++) {
+    for (int i = 0; i < (splits ? 6 : 4) && err->code == 0; i++)
         file_sync(PATH_IN(made, names[i]), err);
-    }
     return err->code == 0;
 }
 

@@ -9,8 +9,8 @@ typedef struct LiveMemory {
     int64_t buckets[LIVE_SIDES];
     int32_t free[LIVE_SIDES]; // the free slot to use next; -1: none
     Pool list[LIVE_SIDES];    // slots of the other side
-    Growing other;       // scratch: slots on the other side of an event's new pins
-    uint32_t stamp;      // of the current event; LiveItem.mark
+    Growing other;            // scratch: slots on the other side of an event's new pins
+    uint32_t stamp;           // of the current event; LiveItem.mark
 } LiveMemory;
 
 // ---- live_items.c: slots and ids

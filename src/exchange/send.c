@@ -1,7 +1,6 @@
 // Packing the rows of an exchange into messages, and posting them.
 
 #include "buffers.h"
-#include "fringe/base/sort.h"
 
 // Encoding waits until the compute stream has made the rows.
 static void wait_for_rows(Channel *channel) {

@@ -116,14 +116,13 @@ static void match_one(Side *own, int32_t v, Side *other) {
 static void match_greedily(Side *source, Side *target) {
     find_degrees(source);
     find_degrees(target);
-    for (int32_t s = 0; s < source->count;) {
+    for (int32_t s = 0; s < source->count;)
         if (target->waiting > 0)
             match_one(target, target->line[--target->waiting], source);
         else if (source->waiting > 0)
             match_one(source, source->line[--source->waiting], target);
         else
             match_one(source, s++, target);
-    }
 }
 
 // --- step 2: phases

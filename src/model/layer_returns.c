@@ -129,36 +129,26 @@ static void gcn2_aggregate_gradient(const LayerRun *run, const Poll *poll) {
 
 // ---- the rows of the table
 
+#define RETURNS                                                                                    \
+    .stages = 1, .returns = true, .normalisation = "gcn-in" /* PyG's */,                           \
+    .initial = linear_initial, .keeps_input = linear_keeps_input, .buffers = linear_buffers,       \
+    .scratch = linear_scratch, .input_gradient = linear_input_gradient,                            \
+    .parameter_gradient = linear_parameter_gradient
+
 const LayerKind layer_appnp = {.name = "appnp",
-                               .stages = 1,
-                               .returns = true,
+                               RETURNS,
                                .layers = appnp_layers,
                                .aggregates = appnp_aggregates,
                                .weights = appnp_weights,
-                               .normalisation = "gcn-in", // PyG's
                                .parameters = appnp_parameters,
-                               .initial = linear_initial,
-                               .keeps_input = linear_keeps_input,
-                               .buffers = linear_buffers,
-                               .scratch = linear_scratch,
                                .forward = appnp_forward,
-                               .aggregate_gradient = appnp_aggregate_gradient,
-                               .input_gradient = linear_input_gradient,
-                               .parameter_gradient = linear_parameter_gradient};
+                               .aggregate_gradient = appnp_aggregate_gradient};
 
 const LayerKind layer_gcn2 = {.name = "gcn2",
-                              .stages = 1,
-                              .returns = true,
+                              RETURNS,
                               .layers = gcn2_layers,
                               .aggregates = gcn2_aggregates,
                               .weights = every_layer,
-                              .normalisation = "gcn-in", // PyG's
                               .parameters = gcn2_parameters,
-                              .initial = linear_initial,
-                              .keeps_input = linear_keeps_input,
-                              .buffers = linear_buffers,
-                              .scratch = linear_scratch,
                               .forward = gcn2_forward,
-                              .aggregate_gradient = gcn2_aggregate_gradient,
-                              .input_gradient = linear_input_gradient,
-                              .parameter_gradient = linear_parameter_gradient};
+                              .aggregate_gradient = gcn2_aggregate_gradient};

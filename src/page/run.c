@@ -54,9 +54,8 @@ static void put_rank_times(JsonWriter *w, const RunRecord *run) {
     json_begin_object(w, "rank_times");
     for (int i = 0; i < FAMILY_COUNT(parts); i++) {
         json_begin_array(w, parts[i]);
-        for (const Json *rank = json_first(ranks); rank != NULL; rank = json_next(rank)) {
+        for (const Json *rank = json_first(ranks); rank != NULL; rank = json_next(rank))
             json_put_float(w, NULL, (float)json_get_number(rank, parts[i]));
-        }
         json_end_array(w);
     }
     json_end_object(w);

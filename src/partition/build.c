@@ -64,9 +64,8 @@ static bool parts_are_whole(const char *folder) {
     if (!manifest_read_all(&manifest, folder, &trouble))
         return trouble.code != 0 && !error_is_damage(&trouble);
     bool ok = true;
-    for (int p = 0; p < manifest.parts && ok; p++) {
+    for (int p = 0; p < manifest.parts && ok; p++)
         ok = file_size(SHARD_PATH(folder, p, manifest.parts)) == manifest.part[p].bytes;
-    }
     return ok;
 }
 

@@ -6,7 +6,6 @@
 // A hyperedge with more than CLIQUE_MOST pins would have too many pairs. There pin i is joined with
 // pins i + d and i - d (mod a_h) for a few distances d: 1, which keeps them connected, and others
 // drawn from the seed. So each node finds its neighbours without storing any, and both ends agree.
-#include "fringe/base/sort.h"
 #include "internal.h"
 
 enum { CLIQUE_MOST = 64, DISTANCES = 8, SCALE = 64 };

@@ -18,9 +18,8 @@ static const char *const manifests[] = {"partition.json", "dataset.json"};
 
 static int open_manifest(const char *folder, int flags) {
     int file = -1;
-    for (size_t i = 0; i < sizeof manifests / sizeof manifests[0] && file < 0; i++) {
+    for (size_t i = 0; i < sizeof manifests / sizeof manifests[0] && file < 0; i++)
         file = open(PATH_IN(folder, manifests[i]), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    }
     return file;
 }
 

@@ -22,33 +22,18 @@ static bool cut_blocks(int32_t *part, const CutInput *input, Warnings *warnings,
 }
 const Method method_blocks = {.name = "blocks", .reads = READS_NODES, .cut = cut_blocks};
 
-typedef struct Draw {
-    uint64_t number;
-    int32_t node;
-} Draw;
-
-static int draw_order(const void *a, const void *b) {
-    const Draw *x = a, *y = b;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return (x->node > y->node) - (x->node < y->node);
-}
-
 // Every node draws a random number. The sorted nodes are split into blocks, so part sizes differ by
 // at most one.
 static bool cut_random(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
     (void)warnings, (void)err;
     int64_t nodes = input->dataset->nodes;
     RandomKey key = random_key((uint64_t)input->config->partition.seed, RANDOM_PARTITION, 0, 0, 0);
-    CLEARED(memory_drop) Draw *draw = ALLOC(Draw, nodes, "random order of the nodes");
-    for (int64_t v = 0; v < nodes; v++) {
-        uint32_t word[4];
-        random_block(word, key, v, 0, 0);
-        draw[v] = (Draw){(uint64_t)word[0] << 32 | word[1], (int32_t)v};
-    }
-    qsort(draw, (size_t)nodes, sizeof draw[0], draw_order);
+    CLEARED(memory_drop) RandomDraw *draw = ALLOC(RandomDraw, nodes, "random order of the nodes");
+    for (int64_t v = 0; v < nodes; v++)
+        draw[v] = random_draw(key, (int32_t)v);
+    random_sort(draw, nodes);
     for (int64_t i = 0; i < nodes; i++)
-        part[draw[i].node] = (int32_t)(i * input->parts / nodes);
+        part[draw[i].of] = (int32_t)(i * input->parts / nodes);
     return true;
 }
 const Method method_random = {.name = "random", .reads = READS_NODES, .cut = cut_random};

@@ -185,9 +185,8 @@ static bool write_part(const ShardMaker *maker, Shard shard, int p, int32_t *slo
 // Writing to the disk began when each shard was closed, so each sync waits only briefly.
 static bool sync_shards(const ShardMaker *maker, PartRange mine, Error *err) {
     bool ok = true;
-    for (int p = mine.begin; p < mine.end && ok; p++) {
+    for (int p = mine.begin; p < mine.end && ok; p++)
         ok = file_sync(SHARD_PATH(maker->folder, p, maker->manifest->parts), err);
-    }
     return ok;
 }
 

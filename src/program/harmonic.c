@@ -184,7 +184,7 @@ static double iterate(Harmonic *h) {
 }
 
 static void run(ProgramRun *run) {
-    Harmonic h;
+    CLEARED(harmonic_clear) Harmonic h = {0};
     if (!harmonic_init(&h, run))
         return;
     double since = clock_seconds(), left = iterate(&h);
@@ -199,7 +199,6 @@ static void run(ProgramRun *run) {
                      (long long)run->iterations, left);
         scores_report(run, h.f, reached);
     }
-    harmonic_clear(&h);
 }
 
 static int64_t row_bytes(const ProgramParts *parts) {

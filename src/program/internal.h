@@ -132,7 +132,7 @@ typedef struct NodeOperator {
 } NodeOperator;
 CodecOptions options_of_rows(const ProgramParts *parts, Error *err); // of their messages
 // With the diagonals of a normalisation (halo.h) of that name, for rows of `columns`. False with
-// the error of the data, on all ranks. Collective.
+// the error of the data, on all ranks; clear it also then. Collective.
 bool node_operator_init(NodeOperator *op, const ProgramParts *parts, const char *normalisation,
                         int64_t columns, Error *err);
 void node_operator_clear(NodeOperator *op);

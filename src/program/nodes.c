@@ -51,10 +51,8 @@ bool node_operator_init(NodeOperator *op, const ProgramParts *parts, const char 
         if (err->code == 0)
             block_init(&op->block[stage], normalisation, op->pattern[stage], shard, err);
     }
-    if (!comm_agree(parts->comm, err)) {
-        node_operator_clear(op);
+    if (!comm_agree(parts->comm, err))
         return false;
-    }
     Allocator allocator = {.backend = parts->backend, .taken = &op->taken};
     op->buffers = exchange_buffers_new(parts->backend);
     for (int stage = 0; stage < op->stages; stage++)

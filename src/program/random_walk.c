@@ -66,24 +66,19 @@ typedef struct Walk {
     Taken *taken;                           // owned: all of these
 } Walk;
 
-static void upload(const Backend *b, Rows rows, const float *host) {
-    b->upload_rows(rows, host);
-    b->finish(NULL);
-}
-
 // Of a graph only nodes can be ends, of a hypergraph hyperedges, too.
 static void mark_ends(Walk *w, int set) {
     const ProgramParts *parts = w->run->parts;
     const RowSet *rows = &parts->shard->set[set];
-    float *keeps = ALLOC(float, rows->own, "marks");
+    CLEARED(memory_drop) float *keeps = ALLOC(float, rows->own, "marks");
     for (int64_t i = 0; i < rows->own; i++) {
         float weight = rows->weight != NULL ? rows->weight[i] : 1;
         keeps[i] = rows->degree_out[i] == 0 ? weight : 0;
         w->ends[set] += rows->degree_out[i] == 0;
     }
     parts->backend->zero(w->end[set].at, rows_bytes(rows->own, 1));
-    upload(parts->backend, w->end[set], keeps);
-    memory_free(keeps);
+    parts->backend->upload_rows(w->end[set], keeps);
+    parts->backend->finish(NULL);
     w->ends[set] = program_sum(parts, w->ends[set]);
 }
 
@@ -275,7 +270,7 @@ static void iterate(Walk *w) {
 }
 
 static void run(ProgramRun *run) {
-    Walk w;
+    CLEARED(walk_clear) Walk w = {0};
     if (!walk_init(&w, run))
         return;
     if (fill_start(run, w.start))
@@ -285,7 +280,6 @@ static void run(ProgramRun *run) {
         report_ends(&w);
         scores_report(run, w.at, NULL);
     }
-    walk_clear(&w);
 }
 
 static int64_t row_bytes(const ProgramParts *parts) {

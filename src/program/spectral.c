@@ -92,10 +92,8 @@ static bool lanczos_init(Lanczos *l, ProgramRun *run) {
     l->space.space = l->space.zero.covered - l->space.zero.count;
     l->most = limit_of(parts, l->space.space);
     l->kept = kept_of(l->pairs, l->most);
-    if (!pairs_fit(l) || !node_operator_init(&l->op, parts, name, BLOCK, run->err)) {
-        zero_space_clear(&l->space.zero);
+    if (!pairs_fit(l) || !node_operator_init(&l->op, parts, name, BLOCK, run->err))
         return false;
-    }
     Allocator allocator = {.backend = parts->backend, .taken = &l->taken};
     subspace_init(&l->space, run, l->most + BLOCK, &allocator);
     lanczos_alloc(l, parts, &allocator);
@@ -336,7 +334,7 @@ static void report(Lanczos *l) {
 }
 
 static void run(ProgramRun *run) {
-    Lanczos l;
+    CLEARED(lanczos_clear) Lanczos l = {0};
     if (!lanczos_init(&l, run))
         return;
     double since = clock_seconds();
@@ -346,7 +344,6 @@ static void run(ProgramRun *run) {
     run->iterations = l.blocks;
     if (run->err->code == 0)
         report(&l);
-    lanczos_clear(&l);
 }
 
 static int64_t row_bytes(const ProgramParts *parts) {

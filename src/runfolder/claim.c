@@ -13,9 +13,8 @@ enum { CLASH = 300, HOLDER = 256, NUMBERS = 10000 };
 static bool holds_a_file(const char *path) {
     FileNames in = file_names(path);
     bool found = in.folder == NULL;
-    while (file_next(&in, !found)) {
+    while (file_next(&in, !found))
         found = holds_a_file(PATH_IN(path, in.name));
-    }
     return found;
 }
 

@@ -215,13 +215,12 @@ static void spread_until_kept(Balancing *b) {
 
 static SrpBound find_bound(const Srp *srp) {
     const LiveSide *side = &srp->live.side[SIDE_HYPEREDGE];
-    int64_t *size = ALLOC(int64_t, side->count, "pins of hyperedges"), count = 0;
+    CLEARED(memory_drop) int64_t *size = ALLOC(int64_t, side->count, "pins of hyperedges");
+    int64_t count = 0;
     for (int64_t slot = 0; slot < side->slots; slot++)
         if (side->item[slot].count > 0)
             size[count++] = side->item[slot].count;
-    SrpBound bound = srp_bound(&srp->options, size, count);
-    memory_free(size);
-    return bound;
+    return srp_bound(&srp->options, size, count);
 }
 
 static int64_t hyperedges_above(const Balancing *b) {

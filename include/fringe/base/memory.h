@@ -62,6 +62,8 @@ void forecast_add_device(MemoryForecast *forecast, const char *what, size_t byte
 void *memory_or_forecast(MemoryForecast *forecast, size_t bytes, const char *what);
 size_t forecast_total(const MemoryForecast *forecast); // of the host
 size_t forecast_device_total(const MemoryForecast *forecast);
+// The largest unmarked item of the host, or of the device; -1 if there is none.
+int forecast_largest(const MemoryForecast *forecast, bool on_device, const bool *marked);
 
 // False with EXIT_MEMORY, the three largest items and `advice` if the total exceeds `limit` bytes.
 bool forecast_check(const MemoryForecast *forecast, size_t limit, const char *advice, Error *err);

@@ -76,5 +76,12 @@ void random_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t ke
 float random_uniform16(RandomKey key, int64_t row, int peer, int64_t column);
 // Uniform in (0,1) with 32 bits: (k + 1/2) / 2^32.
 double random_uniform32(RandomKey key, int64_t row, int peer, int64_t column);
+// A random order: everything draws a number (words 0 and 1 of its block), and these are sorted.
+typedef struct RandomDraw {
+    uint64_t number;
+    int32_t of;
+} RandomDraw;
+RandomDraw random_draw(RandomKey key, int32_t of);
+void random_sort(RandomDraw *draw, int64_t count); // those with equal numbers by `of`
 // Standard normal (Box-Muller on the 32-bit numbers of columns 2c and 2c+1).
 double random_normal(RandomKey key, int64_t row, int peer, int64_t column);
