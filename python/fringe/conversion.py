@@ -9,16 +9,17 @@ import re
 import numpy as np
 
 from .formats import (_from_dgl, _from_hdf, _from_json, _from_json_lines, _from_matlab, _from_networkx, _from_pickle, _from_planetoid,
-                      _from_svmlight, _from_table, _from_torch, _opened, _say)
+                      _from_svmlight, _from_table, _from_torch, _opened, _pickled, _read_json, _say)
+from .hypergraphs import are_members, from_hypergcn, from_simplices, of_hif, of_members, of_xgi
 from .process import answer
 
 NETWORKX = {".gml": "read_gml", ".graphml": "read_graphml", ".gexf": "read_gexf", ".net": "read_pajek",
             ".paj": "read_pajek", ".adjlist": "read_adjlist", ".g6": "read_graph6", ".graph6": "read_graph6",
             ".s6": "read_sparse6", ".sparse6": "read_sparse6", ".leda": "read_leda", ".lgr": "read_leda"}
 LOADERS = {".pt": _from_torch, ".pth": _from_torch, ".bin": _from_dgl, ".mat": _from_matlab, ".h5": _from_hdf,
-           ".pkl": _from_pickle, ".pickle": _from_pickle, ".gpickle": _from_pickle, ".p": _from_pickle,
+           ".pkl": lambda p: _pickle(p), ".pickle": lambda p: _pickle(p), ".gpickle": lambda p: _pickle(p), ".p": lambda p: _pickle(p),
            ".svmlight": _from_svmlight, ".libsvm": _from_svmlight, ".svm": _from_svmlight, ".jsonl": _from_json_lines,
-           ".json": _from_json,
+           ".json": lambda p: _json(p),
            ".parquet": lambda p: _from_table(p, "parquet"),
            ".feather": lambda p: _from_table(p, "feather"), ".arrow": lambda p: _from_table(p, "feather")}
 BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"FEA1": ".feather", b"MATLAB 5.0": ".mat", b"\x89HDF": ".h5",
@@ -38,9 +39,26 @@ def _kind(path):
     return next((kind for begin, kind in BEGINNINGS.items() if head.lower().startswith(begin.lower())), ending)
 
 
+SIMPLICES = ("-nverts.txt", "-simplices.txt", "-nverts.txt.gz", "-simplices.txt.gz")
+
+
+def _json(path):
+    data = _read_json(path)
+    if isinstance(data, dict) and "incidences" in data:
+        return of_hif(data)
+    return of_xgi(data) if isinstance(data, dict) and "edge-dict" in data else _from_json(path)
+
+
+def _pickle(path):
+    data = _pickled(path)
+    return of_members(path, data) if are_members(data) else _from_pickle(path)
+
+
 def _load(path):
     if os.path.isdir(path):
-        return _from_planetoid(path)
+        return from_hypergcn(path) if os.path.exists(os.path.join(path, "hypergraph.pickle")) else _from_planetoid(path)
+    if path.endswith(SIMPLICES):
+        return from_simplices(path)
     kind = _kind(path)
     if kind in NETWORKX:
         return _from_networkx(path, NETWORKX[kind])
@@ -74,10 +92,22 @@ def _write_named(stem, arrays):
     if "edge_weight" in arrays:
         columns.append(arrays["edge_weight"].tolist())
     _write_csv(stem + ".csv", ["source", "target", "weight"][:len(columns)], columns)
-    alone = len(set(arrays["node_names"]) - {name for pair in arrays["names"] for name in pair})
+    _write_nodes(stem, arrays, {name for pair in arrays["names"] for name in pair})
+    return stem + ".csv"
+
+
+def _write_pins(stem, arrays):
+    """A line for each pin, and the nodes as above."""
+    _write_csv(stem + ".pins.csv", list(arrays["pins"]), arrays["pins"].values())
+    _write_nodes(stem, arrays, set(arrays["pins"]["node"]))
+    return stem + ".pins.csv"
+
+
+def _write_nodes(stem, arrays, linked):
+    alone = len(set(arrays["node_names"]) - linked)
     attributes = arrays.get("columns", {})
     if "x" not in arrays and "y" not in arrays and alone == 0 and not attributes:
-        return stem + ".csv"
+        return
     names, columns = ["id"], [arrays["node_names"]]
     if "y" in arrays:
         names.append("label")
@@ -88,7 +118,6 @@ def _write_named(stem, arrays):
     names, columns = names + list(attributes), columns + list(attributes.values())
     _write_csv(stem + "-nodes.csv", names, columns)
     _say(f"nodes are in {stem}-nodes.csv ({alone} of them without an edge): name it as data.nodes")
-    return stem + ".csv"
 
 
 def is_for_python(path: str) -> bool:
@@ -96,7 +125,10 @@ def is_for_python(path: str) -> bool:
     configs."""
     if os.path.isdir(path):
         names = os.listdir(path)
-        return not names or any(name.startswith("ind.") and name.endswith(".allx") for name in names)
+        return not names or "hypergraph.pickle" in names or any(
+            name.startswith("ind.") and name.endswith(".allx") for name in names)
+    if path.endswith(SIMPLICES):
+        return True
     if not os.path.exists(path):
         return False
     kind = _kind(path)
@@ -112,7 +144,7 @@ def is_for_python(path: str) -> bool:
 
 def convert(path: str, out: str) -> str:
     """Converts a file of another program with the loaders of those who made its format. Returns what was written: an .npz
-    of PyG's arrays, or a .csv where ids are names or the file is a table. A pickle may run any program: convert only
+    of PyG's arrays, or a .csv where ids are names or the file is a table, or .pins.csv of a hypergraph. A pickle may run any program: convert only
     files from those whom you trust. What fringe reads itself, and configs, the program converts: `out` is then a dataset
     folder, an .npz or a METIS .graph."""
     if os.path.exists(path) and not is_for_python(path):
@@ -120,6 +152,8 @@ def convert(path: str, out: str) -> str:
         return out
     arrays = {key: value for key, value in _load(path).items() if value is not None}
     stem = os.path.splitext(out)[0]
+    if "pins" in arrays:
+        return _write_pins(stem, arrays)
     if "names" in arrays:
         return _write_named(stem, arrays)
     if "table" in arrays:

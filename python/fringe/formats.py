@@ -342,13 +342,17 @@ def _opened(path):
     return gzip.open(path) if packed else open(path, "rb")
 
 
-def _from_pickle(path):
+def _pickled(path):
     """A pickle may run any program: only from those whom you trust."""
     try:
         with _opened(path) as f:
-            data = pickle.load(f, encoding="latin1")
+            return pickle.load(f, encoding="latin1")
     except ModuleNotFoundError as missing:
         raise SystemExit(f"{path} holds objects of {missing.name}, which is not installed") from None
+
+
+def _from_pickle(path):
+    data = _pickled(path)
     if hasattr(data, "edges") and hasattr(data, "is_directed") and hasattr(data, "adj"):
         return _of_networkx(data)
     if hasattr(data, "tocoo"):

@@ -69,6 +69,8 @@ static const Kind kinds[] = {
     {".libsvm", NULL, .what = "a file of svmlight"},
     {".svm", NULL, .what = "a file of svmlight"},
     {".adjlist", NULL, .what = "a list of neighbours of networkx"},
+    {"-nverts.txt", NULL, .what = "one of two lists of simplices"},
+    {"-simplices.txt", NULL, .what = "one of two lists of simplices"},
     {".g6", ">>graph6<<", .what = "graph6"},
     {".graph6", NULL, .what = "graph6"},
     {".s6", ">>sparse6<<", .what = "sparse6"},
@@ -110,13 +112,14 @@ static const Kind *kind_of(const char *path) {
     return NULL;
 }
 
-// ind.NAME.x and its like, the pickles of Planetoid; their name is put into `name`.
-static bool is_planetoid(const char *path, char name[64]) {
-    bool found = false;
-    for (FileNames in = file_names(path); file_next(&in, !found);)
-        found = strncmp(in.name, "ind.", 4) == 0 &&
-                sscanf(in.name + 4, "%60[^.].allx", name) == 1 && strstr(in.name, ".allx") != NULL;
-    return found;
+// Whose pickles a folder holds: Planetoid's are ind.NAME.x and its like. NULL: nobody's.
+static const char *whose_pickles(const char *path) {
+    const char *whose = NULL;
+    for (FileNames in = file_names(path); file_next(&in, whose == NULL);)
+        whose = strncmp(in.name, "ind.", 4) == 0 && path_ends(in.name, ".allx") ? "Planetoid"
+                : strcmp(in.name, "hypergraph.pickle") == 0                     ? "HyperGCN"
+                                                                                : NULL;
+    return whose;
 }
 
 // The folder of DGL's CSVDataset, whose meta.yaml names its files.
@@ -141,12 +144,12 @@ static const char *command_for(const char *path, char out[2 * PATH_BYTES + 128])
 }
 
 bool format_is_refused(const char *path, Error *err) {
-    char command[2 * PATH_BYTES + 128], name[64];
-    if (is_planetoid(path, name))
-        return !error_set(
-            err, EXIT_DATA,
-            "%s is a folder of Planetoid's pickles, which are not read; convert them: %s", path,
-            command_for(path, command));
+    char command[2 * PATH_BYTES + 128];
+    const char *whose = whose_pickles(path);
+    if (whose != NULL)
+        return !error_set(err, EXIT_DATA,
+                          "%s is a folder of %s's pickles, which are not read; convert them: %s",
+                          path, whose, command_for(path, command));
     if (file_is_folder(path))
         return is_dgl_folder(path, err);
     bool ours = strcmp(path_name(path), "dataset.json") == 0;

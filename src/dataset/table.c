@@ -286,6 +286,7 @@ static bool look_at_first(Table *table, const Config *config, Scan scan, Error *
         table->header =
             is_named(table, config) ||
             (table_has_word(table, WORDS_SOURCE) && table_has_word(table, WORDS_TARGET)) ||
+            (table_has_word(table, WORDS_NODE) && table_has_word(table, WORDS_HYPEREDGE)) ||
             (cell[0].length == 0 && count > 1) || stands_above_numbers(table, cell, count, scan);
     }
     return count >= 0;

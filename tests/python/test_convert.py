@@ -60,11 +60,11 @@ def follow_refusal(path):
     done = call("config", "check", "--files", "refused.json")
     line = re.search(r"convert (?:it|them): (python3 .*)$", done.stderr, re.M)
     assert done.returncode == 65 and line, (path, done.returncode, done.stderr)
-    for name in ("graph.npz", "graph.csv"):
+    for name in ("graph.npz", "graph.csv", "graph.pins.csv"):
         with contextlib.suppress(FileNotFoundError):
             os.remove(name)
     ran = subprocess.run(line[1].replace("python3", sys.executable, 1), shell=True, capture_output=True, text=True)
-    assert ran.returncode == 0 and re.fullmatch(r"wrote graph\.(npz|csv)\n", ran.stdout), (line[1], ran.stdout, ran.stderr)
+    assert ran.returncode == 0 and re.fullmatch(r"wrote graph\.(npz|csv|pins\.csv)\n", ran.stdout), (line[1], ran.stdout, ran.stderr)
 
 
 def wrote(path):
@@ -489,6 +489,72 @@ def lists_of_json():
     assert converted("f.json")[0]["train"].tolist() == [2, 0]
 
 
+def members_read(path, *words):
+    """The hyperedges that the program makes of a converted file, in their order, each with its nodes."""
+    read = program_reads(path, *words)
+    return read, [sorted(read.edges[0][read.edges[1] == k].tolist()) for k in range(read.hyperedges)]
+
+
+def hypergraphs_of_others():
+    """Node 9 is in no hyperedge; the last hyperedge has one node."""
+    members = [[0, 1, 2, 3], [2, 5], [8, 7, 6, 4], [3, 0], [7]]
+    ids = list(range(10))
+    hif = {"network-type": "undirected", "edges": [{"edge": f"e{k}", "attrs": {"weight": k + 1}} for k in range(5)],
+           "nodes": [{"node": v, "attrs": {"club": "ab"[v % 2]}} for v in ids],
+           "incidences": [{"node": v, "edge": f"e{k}"} for k, nodes in enumerate(members) for v in nodes]}
+    xgi = {"hypergraph-data": {}, "node-data": {str(v): {} for v in ids}, "edge-data": {str(k): {} for k in range(5)},
+           "edge-dict": {str(k): [str(v) for v in nodes] for k, nodes in enumerate(members)}}
+    for name, data in (("hif", hif), ("xgi", xgi)):
+        with open(f"{name}.json", "w") as file:
+            json.dump(data, file)
+        out, said = wrote(f"{name}.json")
+        assert out == "out.pins.csv" and "nodes are in out-nodes.csv (1 of them" in said, (out, said)
+        with open("nodes.json", "w") as file:
+            json.dump({"data": {"path": out, "nodes": "out-nodes.csv", "columns": {"label": "club"} if name == "hif" else {}}}, file)
+        read, found = members_read("nodes.json")
+        assert found == [sorted(nodes) for nodes in members] and read.features is None
+        assert (read.hyperedge_weight.tolist() == [1, 2, 3, 4, 5] and read.labels.tolist() == [0, 1] * 5) if name == "hif" else (
+            read.hyperedge_weight is None)
+    for one, role in zip(hif["incidences"], "ttthth" * 3):
+        one["direction"] = {"t": "tail", "h": "head"}[role]
+    with open("directed.json", "w") as file:
+        json.dump(hif, file)
+    read = members_read(wrote("directed.json")[0])[0]
+    want = sorted({"t": 1, "h": 2}[role] for _, role in zip(hif["incidences"][:-1], "ttthth" * 3))  # a tail alone leads nowhere
+    assert sorted(read.role.tolist()) == want, (read.role, want)
+    with open("named.pickle", "wb") as file:
+        pickle.dump({f"paper {k}": {f"author {v}" for v in nodes} for k, nodes in enumerate(members)}, file)
+    found = members_read(wrote("named.pickle")[0])[1]
+    assert found == [sorted(nodes) for nodes in members], found
+    with open("neighbours.pickle", "wb") as file:
+        pickle.dump({0: [1, 2], 1: [0], 2: [0]}, file)
+    refused("may be the neighbours of nodes", "neighbours.pickle")
+    with open("mails-nverts.txt", "w") as sizes, open("mails-simplices.txt", "w") as nodes:
+        sizes.write("".join(f"{len(one)}\n" for one in members))
+        nodes.write("".join(f"{v}\n" for one in members for v in one))
+    assert members_read(wrote("mails-nverts.txt")[0])[1] == [sorted(nodes) for nodes in members]
+    with open("mails-nverts.txt", "a") as sizes:
+        sizes.write("3\n")
+    refused("counts 16 nodes, but mails-simplices.txt has 13", "mails-simplices.txt")
+
+
+def folder_of_hypergcn():
+    import scipy.sparse as sp
+    os.makedirs("cocitation/splits")
+    members = {"a": {0, 4, 2}, "b": {3, 1}, "c": {2, 3}}
+    x, y = sp.csr_matrix(RANDOM.integers(0, 2, (6, 4)).astype(np.float32)), [0, 1, 2, 0, 1, 2]
+    for name, value in (("hypergraph", members), ("features", x), ("labels", y),
+                        ("splits/1", {"train": [0, 5], "test": [1, 2, 3, 4]}), ("splits/10", {"train": [], "test": []})):
+        with open(f"cocitation/{name}.pickle", "wb") as file:
+            pickle.dump(value, file)
+    out, said = wrote("cocitation")
+    assert "the split is 1.pickle, the first of 2" in said, said
+    read, found = members_read(out)
+    assert found == [[0, 2, 4], [1, 3], [2, 3]] and read.labels.tolist() == y
+    assert np.array_equal(read.features if isinstance(read.features, np.ndarray) else read.features.toarray(), x.toarray())
+    assert np.flatnonzero(read.masks["train"]).tolist() == [0, 5] and np.flatnonzero(read.masks["test"]).tolist() == [1, 2, 3, 4]
+
+
 def unknown_files():
     """Of the command, with its exit status; what no loader is for is left to the program."""
     for name, words, *codes in (("graph.unknown", "does not say what format", 78), ("graph.bin", "", 65, 69)):
@@ -499,7 +565,7 @@ def unknown_files():
         assert stopped.returncode in codes and words in stopped.stderr, (stopped.returncode, stopped.stderr)
 
 
-PARTS = [(unknown_files, ()), (lists_of_json, ()), (matrices_of_scipy, ("scipy",)), (files_of_planetoid, ("scipy",)),
+PARTS = [(unknown_files, ()), (lists_of_json, ()), (hypergraphs_of_others, ()), (folder_of_hypergcn, ("scipy",)), (matrices_of_scipy, ("scipy",)), (files_of_planetoid, ("scipy",)),
          (matrices_of_hdf, ("scipy", "h5py")), (graphs_of_networkx, ("networkx",)), (names_of_networkx, ("networkx",)),
          (tables_of_pandas, ("pandas", "pyarrow")), (files_of_sklearn, ("sklearn",)),
          (files_of_torch, ("torch", "torch_geometric")), (planetoid_of_pyg, ("scipy", "torch_geometric")),

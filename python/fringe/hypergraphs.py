@@ -1,0 +1,111 @@
+"""Hypergraphs in the formats of other programs, as pins (node, hyperedge) by their names, or as PyG's hyperedge_index.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import os
+
+import numpy as np
+
+from .formats import _is_column, _need, _opened, _pickled, _say
+
+ROLES = {"tail": "s", "head": "t"}  # of HIF: an edge leads from its tail to its head
+
+
+def _numbered(edges, numbers):
+    """Hyperedges by numbers in the order of their first pins, as words where nodes are words: a file has ids of one kind."""
+    number = {edge: k for k, edge in enumerate(dict.fromkeys(edges))}
+    return [f"{number[edge]}" if numbers else f"e{number[edge]}" for edge in edges]
+
+
+def _of_pins(pins, names=(), attributes=None, weights=None, roles=None):
+    """pins: [(node, hyperedge)]; names: all nodes, those in no hyperedge too; attributes: {node: {column: value}};
+    weights: {hyperedge: weight}."""
+    found = {"node": [str(node) for node, _ in pins]}
+    found["hyperedge"] = _numbered([edge for _, edge in pins], all(node.isdecimal() for node in found["node"]))
+    if weights:
+        found["weight"] = [weights.get(edge, 1) for _, edge in pins]
+    if roles and any(roles):
+        found["role"] = [role or "b" for role in roles]
+    nodes = list(dict.fromkeys([*map(str, names), *found["node"]]))
+    attributes = {str(node): given for node, given in (attributes or {}).items()}
+    columns = {name: [attributes.get(node, {}).get(name) for node in nodes]
+               for name in dict.fromkeys(name for given in attributes.values() for name in given)}
+    kept = {str(name): values for name, values in columns.items() if _is_column(values, nodes)}
+    if len(kept) < len(columns):
+        _say(f"not converted, of nodes: {', '.join(sorted(map(str, columns.keys() - kept.keys())))}")
+    return {"pins": found, "node_names": nodes, "columns": kept}
+
+
+def of_hif(data):
+    """HIF, the Hypergraph Interchange Format, which XGI, HyperNetX and Hypergraphx write."""
+    pins = [(one["node"], one["edge"]) for one in data["incidences"]]
+    nodes, edges = ({one[key]: {**one.get("attrs", {}), **{"weight": one[w] for w in ("weight",) if w in one}}
+                     for one in data.get(f"{key}s", [])} for key in ("node", "edge"))
+    if any("weight" in one for one in data["incidences"]):
+        _say("not converted: weights of incidences")
+    weights = {edge: given["weight"] for edge, given in edges.items() if "weight" in given}
+    return _of_pins(pins, nodes, nodes, weights, [ROLES.get(one.get("direction")) for one in data["incidences"]])
+
+
+def of_xgi(data):
+    """XGI's own JSON; a hyperedge of a directed one is [tail, head]."""
+    pins, roles = [], []
+    for edge, members in data["edge-dict"].items():
+        directed = len(members) == 2 and all(isinstance(end, list) for end in members)
+        for role, end in zip(("s", "t"), members) if directed else ((None, members),):
+            pins += [(node, edge) for node in end]
+            roles += [role] * len(end)
+    weights = {edge: given["weight"] for edge, given in data.get("edge-data", {}).items() if "weight" in given}
+    return _of_pins(pins, data.get("node-data", {}), data.get("node-data", {}), weights, roles)
+
+
+def are_members(data):
+    """{hyperedge: its nodes}, all of them numbers or words."""
+    return isinstance(data, dict) and bool(data) and all(
+        isinstance(nodes, (list, tuple, set, frozenset)) and all(isinstance(node, (int, str, np.integer)) for node in nodes)
+        for nodes in data.values())
+
+
+def of_members(path, data):
+    if set().union(*data.values()) <= data.keys():
+        raise SystemExit(f"{path}: each member is the name of a list, too, so these may be the neighbours of nodes; write edges, or "
+                         "hyperedges by names of their own")
+    _say("lists of members: each key is the name of a hyperedge")
+    return _of_pins([(node, edge) for edge, nodes in data.items() for node in sorted(nodes, key=str)])
+
+
+def from_hypergcn(folder):
+    """The folders of HyperGCN: hypergraph, features and labels as pickles, and splits/1.pickle, a dict of lists of nodes."""
+    sparse = _need("scipy.sparse", "HyperGCN's features")
+    members, x, y = (_pickled(os.path.join(folder, f"{name}.pickle")) for name in ("hypergraph", "features", "labels"))
+    x, y = sparse.csr_matrix(x).astype(np.float32), np.asarray(y)
+    node = np.concatenate([sorted(nodes) for nodes in members.values()])
+    edge = np.repeat(np.arange(len(members)), [len(nodes) for nodes in members.values()])
+    arrays = {"hyperedge_index": np.stack([node, edge]).astype(np.int64), "num_nodes": np.array([x.shape[0]]),
+              "y": y.argmax(1) if y.ndim == 2 else y}
+    arrays.update((f"attr_{name}", np.asarray(getattr(x, name))) for name in ("data", "indices", "indptr", "shape"))
+    splits = os.path.join(folder, "splits")
+    names = sorted(os.listdir(splits), key=lambda name: (len(name), name)) if os.path.isdir(splits) else []
+    if names:
+        _say(f"the split is {names[0]}, the first of {len(names)}")
+        split = _pickled(os.path.join(splits, names[0]))
+        for name in ("train", "test"):
+            arrays[f"{name}_mask"] = np.isin(np.arange(x.shape[0]), split[name])
+    return arrays
+
+
+def from_simplices(path):
+    """NAME-nverts.txt, how many nodes each simplex has, and NAME-simplices.txt, these nodes one after the other."""
+    stem = path.removesuffix(".gz").removesuffix("-nverts.txt").removesuffix("-simplices.txt")
+
+    def numbers(kind):
+        found = next((name for name in (f"{stem}-{kind}.txt", f"{stem}-{kind}.txt.gz") if os.path.exists(name)), None)
+        if found is None:
+            raise SystemExit(f"{stem}-{kind}.txt is missing; {path} is one of the two")
+        with _opened(found) as f:
+            return np.array(f.read().split(), np.int64)
+
+    sizes, nodes = numbers("nverts"), numbers("simplices")
+    if sizes.sum() != len(nodes):
+        raise SystemExit(f"{stem}-nverts.txt counts {sizes.sum()} nodes, but {stem}-simplices.txt has {len(nodes)}")
+    return _of_pins(list(zip(nodes.tolist(), np.repeat(np.arange(1, len(sizes) + 1), sizes).tolist())))
