@@ -69,6 +69,24 @@ static int column_named(const Table *table, const char *name) {
     return -1;
 }
 
+bool columns_numbered(const Table *table, int two[2]) {
+    char plain[TABLE_NAME];
+    for (int c = 0; c < table->columns; c++) {
+        column_plain(plain, table->name[c]);
+        size_t last = strlen(plain) > 1 ? strlen(plain) - 1 : 0;
+        if (last == 0 || plain[last] != '1' || isdigit((unsigned char)plain[last - 1]))
+            continue;
+        plain[last] = '3';
+        bool third = column_named(table, plain) >= 0;
+        plain[last] = '2';
+        two[0] = c;
+        two[1] = column_named(table, plain);
+        if (two[1] >= 0 && !third)
+            return true;
+    }
+    return false;
+}
+
 static bool said_column(int *column, const Table *table, const char *what, const char *name,
                         Error *err) {
     char names[512], *end;

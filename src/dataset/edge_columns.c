@@ -24,7 +24,7 @@ static bool is_of_pins(const Table *table) {
     return node && hyperedge;
 }
 
-// The first two columns that are no index, in their order; false if there are not two in all.
+// Two columns that are no index, in their order; false if there are not two.
 static bool two_columns(const Table *table, int two[2]) {
     int found = 0;
     for (int c = 0; c < table->columns; c++)
@@ -66,14 +66,12 @@ static bool complete(LinkColumns *columns, const Table *table, Warnings *warning
                          "%s: its columns are %s, so it looks like a hypergraph: set "
                          "data.format=pins",
                          table->path, SHOWN(names));
-    if (odd >= 0 || !two_columns(table, two))
-        return error_set(
-            err, EXIT_DATA,
-            "%s: its columns are %s, and their names do not say which ones an edge "
-            "leads from and to%s; say so: data.columns={\"source\": \"%s\", "
-            "\"target\": \"%s\"}, or others",
-            table->path, SHOWN(names), odd >= 0 ? " (head and tail are used both ways)" : "",
-            SHOWN(table->name[two[0]]), SHOWN(two[1] > two[0] ? table->name[two[1]] : "..."));
+    if (odd >= 0 || (!two_columns(table, two) && !columns_numbered(table, two)))
+        return error_set(err, EXIT_DATA,
+                         "%s: its columns are %s, and their names do not say which ones an edge "
+                         "leads from and to%s; " CURE,
+                         table->path, SHOWN(names),
+                         odd >= 0 ? " (head and tail are used both ways)" : "");
     int found = columns->end[0] >= 0 ? 0 : columns->end[1] >= 0 ? 1 : -1;
     if (found >= 0) {
         columns->end[1 - found] = two[0] == columns->end[found] ? two[1] : two[0];
