@@ -136,8 +136,9 @@ static bool add_reverses(Csr *rows, const NodeIds *ids, Error *err) {
         snprintf(from, sizeof from, "%lld", (long long)u.both[0]);
         snprintf(to, sizeof to, "%lld", (long long)u.both[1]);
         error_set(err, EXIT_DATA,
-                  "data.undirected is set, but the edge from %s to %s is listed in both directions "
-                  "with other weights; leave data.undirected out if the list has both directions",
+                  "an edge is to stand for both directions (by data.undirected, or the file says "
+                  "so), but that from %s to %s is listed in both, with other weights; leave "
+                  "data.undirected out, or keep one of the two lines",
                   ids->count > 0 ? node_id_text(ids, u.both[0], from) : from,
                   ids->count > 0 ? node_id_text(ids, u.both[1], to) : to);
     }
