@@ -260,6 +260,10 @@ static void check_run(const Config *config, Complaints *complaints) {
     if (config->run.random_bits != 8 && config->run.random_bits != 16)
         config_complain(complaints, "run.random_bits: expected 8 or 16, found %lld",
                         (long long)config->run.random_bits);
+    if (strcmp(config->run.backend, "cpu") != 0 && strcmp(config->run.spmm, "cusparse") == 0 &&
+        strcmp(config->run.precision, "bf16") == 0)
+        config_complain(complaints, "run.spmm: cusparse adds up rows of fp32 alone; set own, or "
+                                    "run.precision to fp32");
     const ConfigInts *trace = &config->run.trace;
     if (trace->count != 0 && (trace->count != 2 || trace->value[0] > trace->value[1]))
         config_complain(complaints, "run.trace: expected nothing, or a first and a last epoch");
