@@ -28,7 +28,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 // that no time goes into clearing it.
 enum { FUZZ_MEMORY = 1 << 18 };
 
-static inline void fuzz_begin(void) { memory_test_limit(FUZZ_MEMORY); }
+// FUZZER { ... } is what a fuzzer does with `count` bytes, a block of exactly that size. Then all
+// is cleared.
+#define FUZZER                                                                                     \
+    static void fuzz(const uint8_t *bytes, size_t count);                                          \
+    int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {                               \
+        memory_test_limit(FUZZ_MEMORY);                                                            \
+        fuzz(bytes, count);                                                                        \
+        FUZZ_CHECK(memory_in_use() == 0);                                                          \
+        return 0;                                                                                  \
+    }                                                                                              \
+    static void fuzz(const uint8_t *bytes, size_t count)
 
 // The result and the error agree, and the error is a sentence on one line.
 static inline void fuzz_verdict(bool ok, const Error *err) {
@@ -36,9 +46,6 @@ static inline void fuzz_verdict(bool ok, const Error *err) {
     FUZZ_CHECK(ok == (err->text[0] == '\0'));
     FUZZ_CHECK(strchr(err->text, '\n') == NULL);
 }
-
-// All is cleared.
-static inline void fuzz_end(void) { FUZZ_CHECK(memory_in_use() == 0); }
 
 // The bytes in a block of exactly that size, so that a read behind it is noticed; free() it.
 static inline uint8_t *fuzz_exact(const uint8_t *bytes, size_t count) {

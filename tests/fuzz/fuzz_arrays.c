@@ -135,7 +135,7 @@ static void read_set(Npz *npz, bool matrix, bool undirected) {
     fuzz_dataset(&dataset, ok, &err);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+FUZZER {
     static Archive archive;
     Input input = {bytes, bytes + count};
     Error err = {0};
@@ -147,10 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     while (input.at < input.end && archive.members < MOST_ARRAYS)
         add_array(&archive, &input);
     finish(&archive);
-    Npz *npz = npz_parse(archive.bytes, archive.used, "fuzz", &err);
+    CLEARED(npz_drop) Npz *npz = npz_parse(archive.bytes, archive.used, "fuzz", &err);
     FUZZ_CHECK(npz != NULL);
     read_set(npz, reader % 2 == 1, reader >= 128);
-    npz_close(npz);
-    fuzz_end();
-    return 0;
 }

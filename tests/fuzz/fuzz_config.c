@@ -22,11 +22,10 @@ static void learn(void) {
     learnt = true;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+FUZZER {
     static Config config;
     Error err = {0};
     learn();
-    fuzz_begin();
     char path[32];
     int file = fuzz_file(path, bytes, count);
     bool ok = config_load(&config, path, NULL, 0, &err);
@@ -34,6 +33,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     if (!ok)
         check_lines(path, &err);
     close(file);
-    fuzz_end();
-    return 0;
 }

@@ -54,11 +54,10 @@ static void read_classes(Found *f, const char *path, Error *err) {
         FUZZ_CHECK(d->label[i] >= -1 && d->label[i] < DATASET_MAX_CLASSES);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+FUZZER {
     Found found = {.dataset.nodes = NODES_OF_TABLE};
     Error err = {0};
     int kind = count < 10 ? EDGES : bytes[9] % KINDS;
-    fuzz_begin();
     char path[32];
     int file = fuzz_file(path, bytes, count);
     if (kind == COUNT)
@@ -72,6 +71,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     fuzz_verdict(err.code == 0, &err);
     dataset_clear(&found.dataset);
     close(file);
-    fuzz_end();
-    return 0;
 }

@@ -21,7 +21,6 @@ static inline void fuzz_text_with(const Format *format, Config *config, const ui
                                   size_t count) {
     Dataset dataset = {0};
     Error err = {0};
-    fuzz_begin();
     config->data.undirected = count % 2 == 1;
     Text text = {ALLOC(char, count + 1, "text of a fuzzer"), count};
     if (count > 0)
@@ -30,7 +29,6 @@ static inline void fuzz_text_with(const Format *format, Config *config, const ui
     bool ok = format->parse(&dataset, &text, &request, &err);
     text_clear(&text);
     fuzz_dataset(&dataset, ok, &err);
-    fuzz_end();
 }
 static inline void fuzz_text_format(const Format *format, const uint8_t *bytes, size_t count) {
     static Config config;

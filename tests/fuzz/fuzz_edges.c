@@ -2,7 +2,7 @@
 
 #include "fuzz_dataset.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+FUZZER {
     static const char *const ids[] = {"auto", "text", "number"};
     static const char *const columns[][3] = {
         {"source=1", "target=2"}, {"source=from", "target=to", "weight=amount"}, {"weight=3"}};
@@ -14,5 +14,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
         snprintf(config.data.columns.word[config.data.columns.count++], CONFIG_WORD, "%s",
                  columns[way - 1][i]);
     fuzz_text_with(&format_edges, &config, bytes, count);
-    return 0;
 }

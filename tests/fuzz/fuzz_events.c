@@ -41,13 +41,7 @@ static void read_all(EventReader *reader, int64_t count) {
     abort(); // more bad records than bytes
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
-    fuzz_begin();
-    uint8_t *exact = fuzz_exact(bytes, count);
-    EventReader *reader = event_reader_memory(exact, count, "fuzz");
+FUZZER {
+    CLEARED(reader_drop) EventReader *reader = event_reader_memory(bytes, count, "fuzz");
     read_all(reader, (int64_t)count);
-    event_reader_close(reader);
-    free(exact);
-    fuzz_end();
-    return 0;
 }

@@ -2,7 +2,4 @@
 
 #include "fuzz_dataset.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
-    fuzz_text_format(&format_hgr, bytes, count);
-    return 0;
-}
+FUZZER { fuzz_text_format(&format_hgr, bytes, count); }

@@ -43,16 +43,10 @@ static void read_again(const Json *document) {
     json_writer_clear(&once);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+FUZZER {
     Error err = {0};
-    fuzz_begin();
-    uint8_t *exact = fuzz_exact(bytes, count);
-    Json *document = json_parse((const char *)exact, count, "fuzz", &err);
+    CLEARED(json_drop) Json *document = json_parse((const char *)bytes, count, "fuzz", &err);
     fuzz_verdict(document != NULL, &err);
     if (document != NULL)
         read_again(document);
-    json_free(document);
-    free(exact);
-    fuzz_end();
-    return 0;
 }

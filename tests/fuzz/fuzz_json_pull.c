@@ -22,18 +22,13 @@ static void pull_all(Dataset *d, JsonPull *pull, bool classes, Error *err) {
         FUZZ_CHECK(d->split[i] <= SPLIT_TEST);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
-    Dataset dataset = {.nodes = 1 + (int64_t)count / 2 % 7};
+FUZZER {
+    CLEARED(dataset_clear) Dataset dataset = {.nodes = 1 + (int64_t)count / 2 % 7};
     Error err = {0};
-    fuzz_begin();
     char path[32];
     int file = fuzz_file(path, bytes, count);
-    JsonPull *pull = json_pull_open(path, &err);
+    CLEARED(json_pull_drop) JsonPull *pull = json_pull_open(path, &err);
     dataset.split = ALLOC(uint8_t, dataset.nodes, "splits");
     pull_all(&dataset, pull, count % 2 == 1, &err);
-    json_pull_close(pull);
-    dataset_clear(&dataset);
     close(file);
-    fuzz_end();
-    return 0;
 }

@@ -14,9 +14,9 @@ static void write_again(const float *x, int64_t n, const uint8_t *message, size_
 }
 
 // The first two bytes say how many floats there are; the others are the message.
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+FUZZER {
     if (count < 2)
-        return 0;
+        return;
     int64_t n = bytes[0] + 256 * bytes[1];
     float *x = malloc((size_t)n * sizeof *x + 1);
     uint8_t *exact = fuzz_exact(bytes + 2, count - 2);
@@ -25,5 +25,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
         write_again(x, n, exact, count - 2);
     free(exact);
     free(x);
-    return 0;
 }

@@ -75,9 +75,9 @@ static void read_message(Message *m, uint8_t *code, float *x) {
 
 // The first byte says the bits and how the scales travel, the next two how many rows and columns
 // there are; the others are the message.
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+FUZZER {
     if (count < 3)
-        return 0;
+        return;
     Message m = {.layout = {.rows = 1 + bytes[1] % 8, .columns = 1 + bytes[2], .bytes = count - 3},
                  .options = {.rule = GRID_LOG, .bits = 3 + bytes[0] % 6, .bf16 = bytes[0] >= 128}};
     grid_set(&m.layout.values, m.options);
@@ -95,5 +95,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     free(code);
     free(scratch);
     free(exact);
-    return 0;
 }

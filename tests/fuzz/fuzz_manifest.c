@@ -33,10 +33,9 @@ static void look_at(const Manifest *m) {
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+FUZZER {
     static Manifest manifest;
     Error err = {0};
-    fuzz_begin();
     char *text = fuzz_text(bytes, count);
     if (count % 2 == 1)
         checkpoint_seal(text, count);
@@ -48,6 +47,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     }
     checkpoint_manifest_clear(&manifest);
     free(text);
-    fuzz_end();
-    return 0;
 }

@@ -46,10 +46,9 @@ static void read_rows(Text *text, const Config *config, bool labels, Error *err)
     npy_clear(&npy);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+FUZZER {
     static Config config;
     Error err = {0};
-    fuzz_begin();
     set(&config, count);
     Text text = {ALLOC(char, count + 1, "text of a fuzzer"), count};
     if (count > 0)
@@ -60,6 +59,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
         read_rows(&text, &config, count % 4 == 2, &err);
     text_clear(&text);
     fuzz_verdict(err.code == 0, &err);
-    fuzz_end();
-    return 0;
 }

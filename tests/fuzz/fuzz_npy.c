@@ -22,18 +22,14 @@ static void convert(Npy *npy) {
         FUZZ_CHECK(nodes[i] >= 0 && nodes[i] < 5);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
-    Npy npy;
+FUZZER {
+    CLEARED(npy_clear) Npy npy = {0};
     Error err = {0};
-    fuzz_begin();
     char path[32];
     int file = fuzz_file(path, bytes, count);
     bool ok = npy_read(&npy, path, &err);
     fuzz_verdict(ok, &err);
     if (ok)
         convert(&npy);
-    npy_clear(&npy);
     close(file);
-    fuzz_end();
-    return 0;
 }

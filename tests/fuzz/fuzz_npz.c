@@ -18,13 +18,11 @@ static void read_arrays(Npz *npz) {
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+FUZZER {
     static const Config config;
     Dataset dataset = {0};
     Error err = {0};
-    fuzz_begin();
-    uint8_t *exact = fuzz_exact(bytes, count);
-    Npz *npz = npz_parse(exact, count, "fuzz", &err);
+    CLEARED(npz_drop) Npz *npz = npz_parse(bytes, count, "fuzz", &err);
     fuzz_verdict(npz != NULL, &err);
     if (npz != NULL) {
         Request request = {.config = &config, .path = "fuzz", .rows = -1};
@@ -32,8 +30,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
         bool ok = npz_read_dataset(&dataset, npz, &request, &err);
         fuzz_dataset(&dataset, ok, &err);
     }
-    npz_close(npz);
-    free(exact);
-    fuzz_end();
-    return 0;
 }

@@ -4,20 +4,15 @@
 
 #include "partition/internal.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+FUZZER {
     enum { PARTS = 4 };
     Error err = {0};
     int64_t rows = (int64_t)count / 2;
-    fuzz_begin();
-    uint8_t *exact = fuzz_exact(bytes, count);
     int32_t *part = malloc((size_t)rows * sizeof *part);
     bool ok = part_file_parse(part, rows, count % 2 ? HYPEREDGES : NODES, PARTS, "fuzz",
-                              (const char *)exact, count, &err);
+                              (const char *)bytes, count, &err);
     fuzz_verdict(ok, &err);
     for (int64_t i = 0; ok && i < rows; i++)
         FUZZ_CHECK(part[i] >= 0 && part[i] < PARTS);
     free(part);
-    free(exact);
-    fuzz_end();
-    return 0;
 }

@@ -2,8 +2,7 @@
 
 #include "fuzz_dataset.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+FUZZER {
     fuzz_text_format(&format_pins, bytes, count);
     fuzz_text_format(&format_members, bytes, count);
-    return 0;
 }

@@ -20,9 +20,9 @@ static void write_again(const uint8_t *code, int64_t n, int bits, uint8_t zero) 
 
 // The first byte says of how many bits a code is, the second which is zero, the third how many
 // there are; the others are the message.
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+FUZZER {
     if (count < 3)
-        return 0;
+        return;
     int bits = 1 + bytes[0] % 8;
     uint8_t zero = (uint8_t)(bytes[1] % (1 << bits));
     int64_t n = bytes[2];
@@ -35,5 +35,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     }
     free(exact);
     free(code);
-    return 0;
 }

@@ -22,13 +22,11 @@ static void look_at(const Tensors *tensors) {
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
-    Tensors tensors;
+FUZZER {
+    CLEARED(tensors_close) Tensors tensors = {0};
     Error err = {0}, missing = {0};
     char format[16];
-    fuzz_begin();
-    uint8_t *exact = fuzz_exact(bytes, count);
-    bool ok = tensors_parse(&tensors, exact, count, "fuzz", &err);
+    bool ok = tensors_parse(&tensors, bytes, count, "fuzz", &err);
     fuzz_verdict(ok, &err);
     if (ok) {
         look_at(&tensors);
@@ -36,8 +34,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
         FUZZ_CHECK(tensors_need(&tensors, "\x01", TENSOR_F32, 0, NULL, &missing) == NULL ||
                    tensors.count > 0);
     }
-    tensors_close(&tensors);
-    free(exact);
-    fuzz_end();
-    return 0;
 }

@@ -8,9 +8,9 @@
 
 // The first byte chooses the options, the next two say how many floats there are; the others are
 // the message. What was read is finite.
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+FUZZER {
     if (count < 3)
-        return 0;
+        return;
     const SketchOptions options = {.buckets = bytes[0] & 1 ? 256 : 6,
                                    .groups = bytes[0] & 2 ? 8 : 1,
                                    .tables = bytes[0] & 4 ? 2 : 3,
@@ -29,5 +29,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     free(exact);
     free(scratch);
     free(x);
-    return 0;
 }

@@ -29,14 +29,13 @@ static void check_splits(const Dataset *dataset) {
     FUZZ_CHECK(training > 0);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+FUZZER {
     static Config config;
     static const char *const ways[] = {"random:", "per-class:", "shchur:"};
     if (count < 1 || count > 60)
-        return 0;
-    Dataset dataset = {.nodes = NODES_OF_DRAW};
+        return;
+    CLEARED(dataset_clear) Dataset dataset = {.nodes = NODES_OF_DRAW};
     Error err = {0};
-    fuzz_begin();
     char *text = fuzz_text(bytes + 1, count - 1);
     snprintf(config.data.splits, sizeof config.data.splits, "%s%s", ways[bytes[0] / 2 % 3], text);
     label_nodes(&dataset, bytes[0] % 2 == 1);
@@ -44,8 +43,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     fuzz_verdict(ok, &err);
     if (ok)
         check_splits(&dataset);
-    dataset_clear(&dataset);
     free(text);
-    fuzz_end();
-    return 0;
 }
