@@ -14,15 +14,42 @@ static int everybody_trains(int64_t node) {
     return SPLIT_TRAIN;
 }
 
+// Nodes have these numbers, or classes (NULL).
+static inline void use_problem(double (*number)(int64_t node, int64_t column)) {
+    TestGraphKind kind = {.nodes = GRAPH_NODES, .degree = 4, .split = everybody_trains};
+    kind.features = FEATURES, kind.classes = CLASSES, kind.number = number;
+    use_graph(kind, 8);
+}
+
 static inline int make_problem(void **state) {
     (void)state;
-    use_graph((TestGraphKind){.nodes = GRAPH_NODES,
-                              .degree = 4,
-                              .features = FEATURES,
-                              .classes = CLASSES,
-                              .split = everybody_trains},
-              8);
+    use_problem(NULL);
     return 0;
+}
+
+// What trains the one matrix; `more` settings end where there is NULL, or after `most`.
+static inline void configure_problem(int epochs, const char *const *more, int most) {
+    const char *settings[16] = {"model.layer=sgc",
+                                "model.layers=2",
+                                "model.bias=false",
+                                "train.optimizer=sgd",
+                                "train.eval_every=0",
+                                "run.threads=1",
+                                test_text("train.epochs=%d", UNDER_SANITIZERS(20, epochs)),
+                                test_text("train.weight_decay=[%g]", decay)};
+    int count = 8;
+    for (int i = 0; i < most && more[i] != NULL; i++)
+        settings[count++] = more[i];
+    assert_ok(config_load(&config, NULL, settings, count, &err));
+}
+
+static inline void trained(double *weight) {
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    while (!trainer_finished(t))
+        assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
+    assert_int_equal(t->shape.parameter_count, WEIGHTS);
+    for (int k = 0; k < WEIGHTS; k++)
+        weight[k] = (double)trainer_parameters(t, false)[k];
 }
 
 // ---- the optimum, in double: W = argmin of the mean loss of softmax(z W) + decay / 2 |W|^2,

@@ -18,9 +18,11 @@ static inline void use_graph(TestGraphKind kind, uint64_t seed) {
     graph = *made;
 }
 
+#define USUAL(...)                                                                                 \
+    (TestGraphKind) { .nodes = 150, .degree = 6, .features = 19, .classes = 4, __VA_ARGS__ }
 static inline int make_test_graph(void **state) {
     (void)state;
-    use_graph((TestGraphKind){.nodes = 150, .degree = 6, .features = 19, .classes = 4}, 8);
+    use_graph(USUAL(), 8);
     return 0;
 }
 #define WORLD_TEST(name) TEST_WITH(name, make_test_graph, NULL)

@@ -27,30 +27,12 @@ static const Sum sums[] = {
 };
 enum { SUMS = sizeof sums / sizeof *sums };
 
-static void configure(const Sum *sum) {
-    const char *settings[12] = {"model.layer=sgc",
-                                "model.layers=2",
-                                "model.bias=false",
-                                "train.optimizer=sgd",
-                                "train.eval_every=0",
-                                "run.threads=1",
-                                test_text("train.epochs=%d", UNDER_SANITIZERS(20, sum->epochs)),
-                                test_text("train.lr=%g", rate),
-                                test_text("train.weight_decay=[%g]", decay)};
-    int count = 9;
-    for (int i = 0; i < 3 && sum->how[i] != NULL; i++)
-        settings[count++] = sum->how[i];
-    assert_ok(config_load(&config, NULL, settings, count, &err));
-}
-
-static double distance(const double *optimum) {
+static double distance(const Sum *sum, const double *optimum) {
     double weight[WEIGHTS];
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
-    while (!trainer_finished(t))
-        assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
-    assert_int_equal(t->shape.parameter_count, WEIGHTS);
-    for (int k = 0; k < WEIGHTS; k++)
-        weight[k] = (double)trainer_parameters(t, false)[k];
+    const char *more[4] = {test_text("train.lr=%g", rate)};
+    memcpy(more + 1, sum->how, sizeof sum->how);
+    configure_problem(sum->epochs, more, 4);
+    trained(weight);
     return relative_error_double(weight, optimum, WEIGHTS);
 }
 
@@ -59,8 +41,7 @@ TEST_WITH(sums_arrive_at_the_optimum_or_do_not, make_problem, NULL) {
     if (ARRIVES)
         find_optimum(optimum, z);
     for (int i = 0; i < SUMS; i++) {
-        configure(&sums[i]);
-        double apart = distance(optimum);
+        double apart = distance(&sums[i], optimum);
         if (ARRIVES && !(apart <= sums[i].at_most && apart >= sums[i].at_least))
             fail_msg("%s: the weights are %g from the optimum, outside of %g to %g", sums[i].how[0],
                      apart, sums[i].at_least, sums[i].at_most);

@@ -93,12 +93,7 @@ static void give_labels(const Score *score) {
     bool numbers = strcmp(score->tasks, "mse") == 0;
     if (numbers == graph.shard.numeric)
         return;
-    use_graph((TestGraphKind){.nodes = 150,
-                              .degree = 6,
-                              .features = 19,
-                              .classes = 4,
-                              .number = numbers ? number_of : NULL},
-              8);
+    use_graph(USUAL(.number = numbers ? number_of : NULL), 8);
 }
 
 // Logits of which none, half and all say the label: 0, something between, 1 where the score is a

@@ -37,30 +37,6 @@ static const Model1 models[] = {
 };
 enum { MODELS = sizeof models / sizeof *models };
 
-static void configure(const Model1 *model) {
-    const char *settings[16] = {"model.layer=sgc",
-                                "model.layers=2",
-                                "model.bias=false",
-                                "train.optimizer=sgd",
-                                "train.eval_every=0",
-                                "run.threads=1",
-                                test_text("train.epochs=%d", UNDER_SANITIZERS(20, model->epochs)),
-                                test_text("train.weight_decay=[%g]", decay)};
-    int count = 8;
-    for (int i = 0; i < 7 && model->settings[i] != NULL; i++)
-        settings[count++] = model->settings[i];
-    assert_ok(config_load(&config, NULL, settings, count, &err));
-}
-
-static void trained(double *weight) {
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
-    while (!trainer_finished(t))
-        assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
-    assert_int_equal(t->shape.parameter_count, WEIGHTS);
-    for (int k = 0; k < WEIGHTS; k++)
-        weight[k] = (double)trainer_parameters(t, false)[k];
-}
-
 // ---- bounds, in double
 
 static double product(const double *z, const double *weight, int column) {
@@ -136,16 +112,6 @@ static double hinge_bound(const double *weight, const double *z) {
 
 // ---- the program
 
-static void give_labels(bool numbers) {
-    use_graph((TestGraphKind){.nodes = GRAPH_NODES,
-                              .degree = 4,
-                              .features = FEATURES,
-                              .classes = CLASSES,
-                              .split = everybody_trains,
-                              .number = numbers ? number_of : NULL},
-              8);
-}
-
 static int zeros_in(const double *weight) {
     int zeros = 0;
     for (int k = 0; k < WEIGHTS; k++)
@@ -157,10 +123,10 @@ TEST(models_arrive_at_their_optimum) {
     static double weight[WEIGHTS], z[GRAPH_NODES * FEATURES];
     for (int i = 0; i < MODELS; i++) {
         const Model1 *model = &models[i];
-        give_labels(model->numbers);
+        use_problem(model->numbers ? number_of : NULL);
         memset(z, 0, sizeof z);
         smooth_features(z);
-        configure(model);
+        configure_problem(model->epochs, model->settings, 7);
         trained(weight);
         double bound = !ARRIVES ? model->most
                        : i == 0 ? hinge_bound(weight, z)

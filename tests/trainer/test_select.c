@@ -9,13 +9,7 @@ enum { EPOCHS = 60, PARAMETERS = 4096 };
 
 // Labels by chance, so that what is learned helps the splits at different epochs.
 static void make_graph(int (*split)(int64_t node), bool multilabel) {
-    use_graph((TestGraphKind){.nodes = 150,
-                              .degree = 6,
-                              .features = 19,
-                              .classes = 4,
-                              .multilabel = multilabel,
-                              .split = split},
-              8);
+    use_graph(USUAL(.multilabel = multilabel, .split = split), 8);
 }
 
 static Trainer *trainer_with(const char *const *more, int count) {
