@@ -53,8 +53,7 @@ static bool read_options(Options *options, int argc, char **argv) {
 static char *answer; // bytes that the alarm writes: a solution with the incumbent
 static size_t answer_bytes;
 
-static void at_alarm(int number) {
-    (void)number;
+static void at_alarm(UNUSED int number) {
     for (size_t sent = 0; sent < answer_bytes;) {
         ssize_t wrote = write(STDOUT_FILENO, answer + sent, answer_bytes - sent);
         if (wrote <= 0)

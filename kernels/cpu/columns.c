@@ -61,11 +61,10 @@ CELLS_INLINE void norm_row(CpuRows to, int64_t r, const Columns *of, const float
 
 void cpu_norm_columns(Rows out, Range range, Rows u, const DeviceFloat *middle,
                       const DeviceFloat *factor, const DeviceFloat *gamma, const DeviceFloat *beta,
-                      const Poll *poll) {
+                      UNUSED const Poll *poll) {
     const Columns of = {cpu_rows_of_any(u), cpu_floats(middle), cpu_floats(factor)};
     const CpuRows to = cpu_rows_of_any(out);
     assert(out.type == u.type);
-    (void)poll;
 #pragma omp parallel for schedule(static)
     for (int64_t r = range.begin; r < range.end; r++)
         EACH_TYPE(to.type, norm_row, to, r, &of, cpu_floats(gamma), cpu_floats(beta));
@@ -83,11 +82,11 @@ CELLS_INLINE void norm_row_back(CpuRows to, int64_t r, const Columns *of, const 
 }
 
 void cpu_norm_columns_back(Rows d, Rows u, const DeviceFloat *middle, const DeviceFloat *factor,
-                           const DeviceFloat *gamma, const DeviceFloat *mean, const Poll *poll) {
+                           const DeviceFloat *gamma, const DeviceFloat *mean,
+                           UNUSED const Poll *poll) {
     const Columns of = {cpu_rows_of_any(u), cpu_floats(middle), cpu_floats(factor)};
     const CpuRows to = cpu_rows_of_any(d);
     assert(d.type == u.type);
-    (void)poll;
 #pragma omp parallel for schedule(static)
     for (int64_t r = 0; r < to.count; r++)
         EACH_TYPE(to.type, norm_row_back, to, r, &of, cpu_floats(gamma), cpu_floats(mean));

@@ -10,15 +10,11 @@ DeviceEvent *cpu_event_new(void) { return ALLOC(DeviceEvent, 1, "events"); }
 
 void cpu_event_free(DeviceEvent *event) { memory_free(event); }
 
-void cpu_event_record(DeviceEvent *event, DeviceStream stream) {
-    (void)stream;
+void cpu_event_record(DeviceEvent *event, UNUSED DeviceStream stream) {
     event->time = clock_seconds();
 }
 
-bool cpu_event_reached(const DeviceEvent *event) {
-    (void)event;
-    return true;
-}
+bool cpu_event_reached(UNUSED const DeviceEvent *event) { return true; }
 
 void cpu_event_wait(DeviceEvent *event, const Poll *poll) { (void)event, (void)poll; }
 

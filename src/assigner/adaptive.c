@@ -140,8 +140,7 @@ void assigned_start_solver(Assigner *a, ChannelAssignment *assigned) {
                  "fringe-solver could not be started; the exact solution is used");
 }
 
-bool adaptive_request(Assigner *a, Error *err) {
-    (void)err;
+bool adaptive_request(Assigner *a, UNUSED Error *err) {
     link_measure(a);
     for (int i = 0; i < a->channels; i++)
         if (a->assigned[i].asked)
@@ -167,8 +166,7 @@ static void report(const ChannelAssignment *assigned, AssignmentPart *part) {
     part->hidden = assigned->problem.hidden;
 }
 
-bool adaptive_decide(Assigner *a, Error *err) {
-    (void)err;
+bool adaptive_decide(Assigner *a, UNUSED Error *err) {
     for (int i = 0; i < a->channels; i++) {
         ChannelAssignment *assigned = &a->assigned[i];
         int width[PROBLEM_WIDTHS];

@@ -5,10 +5,7 @@
 
 // ---- the rules
 
-static ExchangeSet none(Chooser *chooser, int64_t epoch) {
-    (void)chooser, (void)epoch;
-    return 0;
-}
+static ExchangeSet none(UNUSED Chooser *chooser, UNUSED int64_t epoch) { return 0; }
 
 // After the last epoch of that run, the exchanges stay as they were in it.
 static ExchangeSet replay_before(Chooser *c, int64_t epoch) {

@@ -2,15 +2,9 @@
 
 #include "internal.h"
 
-static bool never(const Assigner *a, int64_t epoch) {
-    (void)a, (void)epoch;
-    return false;
-}
+static bool never(UNUSED const Assigner *a, UNUSED int64_t epoch) { return false; }
 
-static bool nothing(Assigner *a, Error *err) {
-    (void)a, (void)err;
-    return true;
-}
+static bool nothing(UNUSED Assigner *a, UNUSED Error *err) { return true; }
 
 // Requests an assignment before epochs 1 + period, 1 + 2 period, ...
 static bool periodic(const Assigner *a, int64_t epoch) {
@@ -20,8 +14,7 @@ static bool periodic(const Assigner *a, int64_t epoch) {
 // ---- random: each row draws one of the widths; the random numbers are keyed like those of
 // rounding (ALGORITHMS 0)
 
-static bool random_decide(Assigner *a, Error *err) {
-    (void)err;
+static bool random_decide(Assigner *a, UNUSED Error *err) {
     const ConfigInts *widths = &a->config->quantization.bits;
     for (int i = 0; i < a->channels; i++) {
         ChannelAssignment *assigned = &a->assigned[i];

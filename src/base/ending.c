@@ -57,8 +57,7 @@ _Noreturn void comm_abort_saying(ExitCode code, const char *format, ...) {
 
 static const char *too_late; // what the alarm says
 
-static void end_late(int number) {
-    (void)number;
+static void end_late(UNUSED int number) {
     (void)!write(STDERR_FILENO, too_late, strlen(too_late));
     _exit(EXIT_HUNG);
 }

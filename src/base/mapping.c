@@ -29,8 +29,7 @@ static int mapped; // entries in use
 static struct sigaction before;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // helper threads map files, too
 
-static void shortened(int number, siginfo_t *info, void *context) {
-    (void)number, (void)context;
+static void shortened(UNUSED int number, siginfo_t *info, UNUSED void *context) {
     uintptr_t at = (uintptr_t)info->si_addr;
     for (int i = 0; i < MAPPINGS; i++) {
         uintptr_t begin = atomic_load(&table[i].begin);

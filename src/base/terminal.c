@@ -96,8 +96,7 @@ void sink_put(const Sink *sink, SinkKind kind, const char *format, ...) {
     va_end(arguments);
 }
 
-static void take(void *context, SinkKind kind, const char *format, va_list arguments) {
-    (void)context;
+static void take(UNUSED void *context, SinkKind kind, const char *format, va_list arguments) {
     static const TerminalLevel least[] = {
         [SINK_NOTE] = TERMINAL_NORMAL, [SINK_DETAIL] = TERMINAL_VERBOSE};
     if (kind == SINK_EVENT && event_log_is_wanted())

@@ -40,10 +40,10 @@ static bool make_from_file(void *context, int64_t first, int64_t count, void *ou
     return true;
 }
 
-static bool make_numbers(void *context, int64_t first, int64_t count, void *out, Error *err) {
+static bool make_numbers(void *context, int64_t first, int64_t count, void *out,
+                         UNUSED Error *err) {
     const Source *s = context;
     int64_t *number = out;
-    (void)err;
     for (int64_t i = 0; i < count; i++)
         number[i] = s->names->count > 0 ? s->names->number[first + i] : first + i;
     return true;
@@ -74,9 +74,8 @@ static int64_t letters_of(const NodeIds *names, int64_t i, uint32_t *out) {
     return letters;
 }
 
-static bool make_names(void *context, int64_t first, int64_t count, void *out, Error *err) {
+static bool make_names(void *context, int64_t first, int64_t count, void *out, UNUSED Error *err) {
     const Source *s = context;
-    (void)err;
     memset(out, 0, (size_t)count * s->item);
     for (int64_t i = 0; i < count; i++)
         letters_of(s->names, first + i, (uint32_t *)out + (size_t)i * s->item / LETTER);

@@ -18,10 +18,9 @@ typedef struct Asking {
     const char *run_dir;
 } Asking;
 
-static void find_kernels(void *context, Error *err) {
+static void find_kernels(void *context, UNUSED Error *err) {
     Asking *asking = context;
     CLEARED(record_clear) RunRecord record = {0};
-    (void)err;
     if (checkpoint_kernels(&asking->was, asking->run_dir) ||
         !record_read(&record, asking->run_dir, &(Error){0}))
         return;

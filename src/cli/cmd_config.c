@@ -38,8 +38,7 @@ static bool check(const Options *options, Error *err) {
     return true;
 }
 
-static bool help(const Options *options, Error *err) {
-    (void)options;
+static bool help(UNUSED const Options *options, Error *err) {
     options_help(command_find("config", err));
     return true;
 }

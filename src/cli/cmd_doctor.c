@@ -295,8 +295,7 @@ ExitCode cmd_doctor(const Options *options, Error *err) {
 }
 
 // The ranks that doctor starts.
-ExitCode cmd_probe(const Options *options, Error *err) {
-    (void)err;
+ExitCode cmd_probe(const Options *options, UNUSED Error *err) {
     Comm comm;
     launch_die_with_parent();
     comm_start(&comm, options->argc, options->argv);

@@ -78,10 +78,9 @@ static bool take_scores(void *context, int64_t first, int64_t rows, const void *
            (out->csv == NULL || names_put_rows(&out->table.writer, &out->names, &p, err));
 }
 
-static bool take_embedding(void *context, int64_t first, int64_t rows, const void *row,
+static bool take_embedding(void *context, UNUSED int64_t first, int64_t rows, const void *row,
                            Error *err) {
     Output *out = context;
-    (void)first;
     return file_writer_put(&out->embedding.writer, row,
                            memory_product(rows * out->width, sizeof(float)), err);
 }

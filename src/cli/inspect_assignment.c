@@ -57,8 +57,7 @@ static void show_solution(const Json *part) {
     printf("\n");
 }
 
-void inspect_assignment(const Inspection *at, const Json *assignment) {
-    (void)at;
+void inspect_assignment(UNUSED const Inspection *at, const Json *assignment) {
     printf("assignment requested before epoch %.0f, applied before epoch %.0f, %.3f s%s%s\n",
            number(assignment, "asked"), number(assignment, "taken"), number(assignment, "seconds"),
            json_get_text(assignment, "remark")[0] ? "; " : "",

@@ -70,8 +70,7 @@ static void print_point(const Json *point, double scale, const char *winner) {
            SHOWN_BYTES(json_get_number(point, "bytes_per_epoch")));
 }
 
-static void print_sweep(const Inspection *at, const Json *document) {
-    (void)at;
+static void print_sweep(UNUSED const Inspection *at, const Json *document) {
     const Json *points = json_get_of(document, "points", JSON_ARRAY);
     const Score *score = score_in(document);
     printf("sweep      %lld settings, %.0f run%s each; %s%s, time and bytes per epoch\n",
@@ -108,8 +107,7 @@ static void print_mean(const Json *document, const char *key, const char *what) 
                score_unit(score));
 }
 
-static void print_means(const Inspection *at, const Json *document) {
-    (void)at;
+static void print_means(UNUSED const Inspection *at, const Json *document) {
     print_mean(document, "last", "last");
     print_mean(document, "best", "best");
 }

@@ -124,8 +124,7 @@ static void print_options(const Json *options) {
     printf("\n");
 }
 
-static void print_checkpoint(const Inspection *at, const Json *d) {
-    (void)at;
+static void print_checkpoint(UNUSED const Inspection *at, const Json *d) {
     printf("checkpoint of a stream, after event %lld; its files are as they were written\n",
            whole(d, "events"));
     printf("source     goes on at byte %lld, line %lld of a text\n", whole(d, "offset"),
@@ -165,8 +164,7 @@ static bool put_name(const char *path, void *context) {
     return true;
 }
 
-static void print_end(const Inspection *at, const Json *d) {
-    (void)at;
+static void print_end(UNUSED const Inspection *at, const Json *d) {
     printf("stream     finished: %lld events of %s, %lld parts by %s\n", whole(d, "events"),
            SHOWN(json_get_text(d, "source")), whole(d, "parts"), SHOWN(json_get_text(d, "score")));
     print_figures(d);

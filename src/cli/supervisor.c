@@ -61,8 +61,7 @@ static unsigned long long pending_for_mpirun(void) {
 
 // Repeats the request, because mpirun loses signals that arrive before its ranks have started. Also
 // while the terminal is blocked.
-static void look_for_requests(int number) {
-    (void)number;
+static void look_for_requests(UNUSED int number) {
     int kept = errno;
     if (supervisor.asked)
         kill(supervisor.child, SIGUSR1);

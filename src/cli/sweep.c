@@ -109,10 +109,9 @@ static bool has_text(const RunRecord *record, const char *key, const char *text)
 }
 
 // The same config on the same data in the same parts.
-static void look(void *context, Error *err) {
+static void look(void *context, UNUSED Error *err) {
     Asking *asking = context;
     Error ignored = {0};
-    (void)err;
     CLEARED(record_clear) RunRecord record = {0};
     if (!record_read(&record, asking->config->run.dir, &ignored))
         return;

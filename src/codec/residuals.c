@@ -38,25 +38,22 @@ size_t residual_of_sender(int64_t rows, int64_t columns, ResidualEnd end) {
     return end == RESIDUAL_SENDER ? rows_bytes(rows, columns) : 0;
 }
 
-static size_t of_both(int64_t rows, int64_t columns, ResidualEnd end) {
-    (void)end;
+static size_t of_both(int64_t rows, int64_t columns, UNUSED ResidualEnd end) {
     return rows_bytes(rows, columns);
 }
 
 // ---- feedback
 
-static void feedback_before(const Backend *b, DeviceByte *memory, Rows rows, ResidualStep step,
-                            const Poll *poll) {
+static void feedback_before(const Backend *b, DeviceByte *memory, Rows rows,
+                            UNUSED ResidualStep step, const Poll *poll) {
     Rows m = memory_of(memory, rows), x = rows_with_padding(rows);
-    (void)step;
     b->message_add_scaled(x, one, x, one, m, poll);
     b->message_add_scaled(m, none, m, one, x, poll);
 }
 
-static void feedback_after(const Backend *b, DeviceByte *memory, Rows decoded, ResidualStep step,
-                           const Poll *poll) {
+static void feedback_after(const Backend *b, DeviceByte *memory, Rows decoded,
+                           UNUSED ResidualStep step, const Poll *poll) {
     Rows m = memory_of(memory, decoded);
-    (void)step;
     b->message_add_scaled(m, one, m, minus_one, rows_with_padding(decoded), poll);
 }
 

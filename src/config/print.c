@@ -30,10 +30,7 @@ void config_walk(
     close(writer);
 }
 
-static bool any(const Key *key, const void *context) {
-    (void)key, (void)context;
-    return true;
-}
+static bool any(UNUSED const Key *key, UNUSED const void *context) { return true; }
 
 static void put_value(JsonWriter *writer, const char *name, const Key *key, const void *config) {
     config_put(writer, name, config, key);

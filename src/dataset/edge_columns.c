@@ -138,10 +138,9 @@ static bool looks_like_hypergraph(const Table *table, const Text *text, Error *e
 }
 
 // The words of the first line, if they stand in no other, are perhaps names.
-static bool stands_again(const Table *table, const Text *text, const char *word) {
+static bool stands_again(UNUSED const Table *table, const Text *text, const char *word) {
     size_t bytes = strlen(word);
     const char *end = text->data + text->bytes, *at = memchr(text->data, '\n', text->bytes);
-    (void)table;
     return bytes == 0 || bytes >= TABLE_NAME - 1 ||
            (at != NULL && memmem(at, (size_t)(end - at), word, bytes) != NULL);
 }

@@ -179,8 +179,7 @@ static bool parse(Dataset *dataset, Text *text, const Request *request, Error *e
 }
 
 // "zoo/hypergraph.hgr" -> "zoo".
-static bool name_inside(const char *path, char name[DATASET_NAME], Error *err) {
-    (void)err;
+static bool name_inside(const char *path, char name[DATASET_NAME], UNUSED Error *err) {
     const char *folder = FOLDER_OF(path);
     const char *last = path_name(folder);
     if (strncmp(path_name(path), "hypergraph.hgr", 14) == 0 && last[0] != '.' && last[0] != '\0')

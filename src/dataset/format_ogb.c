@@ -137,9 +137,8 @@ static bool read_splits(Dataset *d, const OgbFolder *f, Error *err) {
 
 // ---- the format
 
-static bool name_inside(const char *path, char name[DATASET_NAME], Error *err) {
+static bool name_inside(const char *path, char name[DATASET_NAME], UNUSED Error *err) {
     OgbFolder f;
-    (void)err;
     if (ogb_find(&f, path, &(Error){0}))
         dataset_name_of(name, f.root);
     return true;

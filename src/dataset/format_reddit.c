@@ -59,9 +59,7 @@ static int files(const char *path, FormatFile file[FORMAT_FILES]) {
     return 2;
 }
 
-static bool name_inside(const char *path, char name[DATASET_NAME], Error *err) {
-    (void)path;
-    (void)err;
+static bool name_inside(UNUSED const char *path, char name[DATASET_NAME], UNUSED Error *err) {
     snprintf(name, DATASET_NAME, "reddit");
     return true;
 }

@@ -9,8 +9,8 @@ static void make_copy(const OutArray *array, ArrayPlace *place, int64_t count, v
     place->at += count;
 }
 
-static void make_ones(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
-    (void)array, (void)place;
+static void make_ones(UNUSED const OutArray *array, UNUSED ArrayPlace *place, int64_t count,
+                      void *out) {
     for (int64_t k = 0; k < count; k++)
         ((float *)out)[k] = 1;
 }

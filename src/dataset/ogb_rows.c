@@ -24,8 +24,7 @@ bool ogb_take_rows(void *context, TextBlock *block, Error *err) {
     return true;
 }
 
-bool ogb_count(void *context, int64_t row, Scan *scan, Error *err) {
-    (void)row;
+bool ogb_count(void *context, UNUSED int64_t row, Scan *scan, Error *err) {
     return scan_int64(scan, context, "a number", err);
 }
 

@@ -30,13 +30,11 @@ static bool drop_some(Dataset *d, bool loops) {
     return true;
 }
 
-static bool drop_duplicates(Dataset *dataset, const StepInput *input, Error *err) {
-    (void)input, (void)err;
+static bool drop_duplicates(Dataset *dataset, UNUSED const StepInput *input, UNUSED Error *err) {
     return drop_some(dataset, false);
 }
 
-static bool drop_loops(Dataset *dataset, const StepInput *input, Error *err) {
-    (void)input, (void)err;
+static bool drop_loops(Dataset *dataset, UNUSED const StepInput *input, UNUSED Error *err) {
     return drop_some(dataset, true);
 }
 
@@ -64,8 +62,7 @@ static int64_t unite_row(Csr *out, int64_t place, const Csr *a, const Csr *b, in
 }
 
 // Any dataset becomes a graph without edges: a node reads itself alone.
-static bool drop_edges(Dataset *dataset, const StepInput *input, Error *err) {
-    (void)input;
+static bool drop_edges(Dataset *dataset, UNUSED const StepInput *input, Error *err) {
     Csr none;
     if (!csr_try(&none, dataset->nodes, 0, false, "edges of a graph", err))
         return false;
@@ -108,8 +105,7 @@ static float *sparse_values(Dataset *dataset) {
                dataset_writable(dataset, dataset->sparse.weight, bytes, "features");
 }
 
-static bool binary(Dataset *dataset, const StepInput *input, Error *err) {
-    (void)input;
+static bool binary(Dataset *dataset, UNUSED const StepInput *input, Error *err) {
     if (dataset->sparse.offset != NULL) {
         float *value = sparse_values(dataset);
         for (int64_t e = 0; e < csr_entries(&dataset->sparse); e++)
@@ -134,8 +130,7 @@ static void normalize_row(float *row, int64_t columns) {
 }
 
 // x[i, :] / sum |x[i, :]|; a row of zeros stays unchanged. Zeros change no sum.
-static bool row_normalize(Dataset *dataset, const StepInput *input, Error *err) {
-    (void)input;
+static bool row_normalize(Dataset *dataset, UNUSED const StepInput *input, Error *err) {
     const Csr *sparse = &dataset->sparse;
     float *x = sparse->offset != NULL ? sparse_values(dataset) : features(dataset, err);
     if (x == NULL)
@@ -269,8 +264,7 @@ static void count_degrees(const Dataset *dataset, int64_t *in, int64_t *out) {
 // Columns 0..15: 1 at bucket floor(log2(1 + in-degree)), the last for all larger ones; 16: ln(1 +
 // in-degree); 17: ln(1 + out-degree). With the buckets a linear layer can be any function of the
 // degree's magnitude; the logarithms distinguish degrees in a bucket.
-static bool degree_features(Dataset *dataset, const StepInput *input, Error *err) {
-    (void)input;
+static bool degree_features(Dataset *dataset, UNUSED const StepInput *input, Error *err) {
     enum { BUCKETS = 16, COLUMNS = BUCKETS + 2 };
     float *x = new_features(dataset, COLUMNS, err);
     if (x == NULL)

@@ -121,8 +121,7 @@ bool text_put(TextFile *text, const TextPieces *pieces, Error *err) {
     return err->code == 0;
 }
 
-static char *put_copy(const void *context, int64_t begin, int64_t end, char *out) {
-    (void)begin;
+static char *put_copy(const void *context, UNUSED int64_t begin, int64_t end, char *out) {
     return end == 0 ? out : stpcpy(out, context);
 }
 

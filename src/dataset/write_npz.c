@@ -240,8 +240,7 @@ static bool add_members(zip_t *zip, const Members *members, Error *err) {
     return true;
 }
 
-static void say_progress(zip_t *zip, double part, void *context) {
-    (void)zip, (void)context;
+static void say_progress(UNUSED zip_t *zip, double part, UNUSED void *context) {
     progress_update("%.0f %%", 100 * part);
 }
 
@@ -301,8 +300,7 @@ bool npz_write(const char *path, const NpzOut *out, int count, Error *err) {
 
 // ---- what it cannot hold
 
-static bool fits(const Writing *writing, Error *err) {
-    (void)err;
+static bool fits(const Writing *writing, UNUSED Error *err) {
     remark_classes(writing);
     return true;
 }

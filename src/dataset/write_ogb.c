@@ -57,8 +57,7 @@ static char *put_label_bits(const void *context, int64_t begin, int64_t end, cha
     return out;
 }
 
-static char *put_count(const void *context, int64_t begin, int64_t end, char *out) {
-    (void)begin, (void)end;
+static char *put_count(const void *context, UNUSED int64_t begin, UNUSED int64_t end, char *out) {
     out = put_int(out, *(const int64_t *)context);
     *out++ = '\n';
     return out;

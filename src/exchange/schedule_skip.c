@@ -94,10 +94,7 @@ static bool read_hybrid(Options *options, const char *argument) {
     return rest != NULL && *rest == ',' && read_epochs(&options->epochs, rest + 1);
 }
 
-static bool read_nothing(Options *options, const char *argument) {
-    (void)options;
-    return *argument == 0;
-}
+static bool read_nothing(UNUSED Options *options, const char *argument) { return *argument == 0; }
 
 static bool at_fixed_epochs(const Options *options, const Candidate *of) {
     return of->epoch % options->epochs == 0;
@@ -112,9 +109,8 @@ static bool if_moved_or_old(const Options *options, const Candidate *of) {
     return of->age >= options->epochs || if_moved(options, of);
 }
 
-static bool as_the_code_does(const Options *options, const Candidate *of) {
+static bool as_the_code_does(UNUSED const Options *options, const Candidate *of) {
     const int64_t always = 50;
-    (void)options;
     return of->layer > 0 && (of->exchanges <= always || of->epoch % 2 == 1);
 }
 
@@ -199,10 +195,9 @@ static bool configure(const Config *config, MemberValues *values, Error *err) {
 
 // ---- the rows that were sent last
 
-static void keep_last(const Backend *b, DeviceByte *memory, Rows rows, ResidualStep step,
+static void keep_last(const Backend *b, DeviceByte *memory, Rows rows, UNUSED ResidualStep step,
                       const Poll *poll) {
     Rows x = rows_with_padding(rows), last = x;
-    (void)step;
     last.at = (DeviceFloat *)(void *)memory;
     b->message_add_scaled(last, (RowFactor){0}, last, (RowFactor){.plain = 1}, x, poll);
 }

@@ -102,13 +102,12 @@ static BoxStep next_step(Channel *channel, ExchangeContext context) {
 }
 
 // Polls that answer heartbeats: the channel's own messages are not posted yet.
-static Poll begin(Channel *channel, const RowSource *rows) {
+static Poll begin(Channel *channel, UNUSED const RowSource *rows) {
     assert(channel->state == CHANNEL_IDLE && buffers_are_free(channel->buffers));
     assert(rows->x.count == channel->plan->sources && rows->x.columns == channel->columns);
     assert(rows->partials.count == channel->plan->partials);
     assert(rows->partials.count == 0 || rows->partials.type == rows->x.type);
     assert(channel->options.rows == ROWS_FP32 || rows->x.type == ROWS_BF16);
-    (void)rows;
     channel->buffers->user = channel;
     return (Poll){channel_progress, channel};
 }

@@ -36,8 +36,7 @@ static double dq_levels(const GradBits *b, int64_t t) {
 
 static double rms_levels(const GradBits *b, int64_t t) { return sqrt(b->square[t] / b->square[0]); }
 
-static double adaqs_levels(const GradBits *b, int64_t t) {
-    (void)t;
+static double adaqs_levels(const GradBits *b, UNUSED int64_t t) {
     return b->first_ratio / b->ratio;
 }
 

@@ -49,8 +49,7 @@ static void gin_initial(const ModelShape *shape, const Parameter *p, uint64_t se
 
 // ---- memory
 
-static bool gin_keeps_input(const ModelShape *shape, int l) {
-    (void)l;
+static bool gin_keeps_input(const ModelShape *shape, UNUSED int l) {
     return options_of(shape)->learned;
 }
 

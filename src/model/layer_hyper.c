@@ -15,8 +15,7 @@
 
 enum { STAGES = 2 };
 
-static int hyper_layers(const ModelShape *shape, const Config *config) {
-    (void)shape;
+static int hyper_layers(UNUSED const ModelShape *shape, const Config *config) {
     return STAGES * (int)config->model.layers;
 }
 
@@ -37,10 +36,7 @@ static const char *hgnn_normalisation(const ModelShape *shape) {
     return strcmp(options->norm, "row") == 0 ? "hyper-row" : "hyper-sym";
 }
 
-static bool hgnn_weights(const ModelShape *shape, int l) {
-    (void)shape;
-    return l % STAGES == 1;
-}
+static bool hgnn_weights(UNUSED const ModelShape *shape, int l) { return l % STAGES == 1; }
 
 static void hgnn_parameters(ModelShape *shape, int l) {
     // width[l] is that of Y already where the layer before multiplies

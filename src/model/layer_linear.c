@@ -10,15 +10,11 @@
 
 // ---- shape
 
-int linear_layers(const ModelShape *shape, const Config *config) {
-    (void)shape;
+int linear_layers(UNUSED const ModelShape *shape, const Config *config) {
     return (int)config->model.layers;
 }
 
-bool every_layer(const ModelShape *shape, int l) {
-    (void)shape, (void)l;
-    return true;
-}
+bool every_layer(UNUSED const ModelShape *shape, UNUSED int l) { return true; }
 
 bool no_layer(const ModelShape *shape, int l) { return !every_layer(shape, l); }
 

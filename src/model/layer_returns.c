@@ -73,8 +73,7 @@ static void appnp_aggregate_gradient(const LayerRun *run, const Poll *poll) {
 
 // ---- gcn2
 
-static int gcn2_layers(const ModelShape *shape, const Config *config) {
-    (void)shape;
+static int gcn2_layers(UNUSED const ModelShape *shape, const Config *config) {
     return (int)config->model.layers + 2;
 }
 

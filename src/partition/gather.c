@@ -107,8 +107,8 @@ typedef struct Whole {
     size_t row_bytes;
 } Whole;
 
-static bool take_rows(void *context, int64_t first, int64_t rows, const void *row, Error *err) {
-    (void)err;
+static bool take_rows(void *context, int64_t first, int64_t rows, const void *row,
+                      UNUSED Error *err) {
     const Whole *whole = context;
     memcpy(whole->all + (size_t)first * whole->row_bytes, row, (size_t)rows * whole->row_bytes);
     return true;

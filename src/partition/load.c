@@ -12,13 +12,12 @@ typedef struct Work { // of rank 0
     Error *err;
 } Work;
 
-static void begin_build(void *context, Error *err) {
+static void begin_build(void *context, UNUSED Error *err) {
     Work *work = context;
     if (work->again) {
         warnings_add(work->warnings, "%s was damaged and is made again", work->folder);
         file_discard(work->folder, &(Error){0});
     }
-    (void)err;
     cache_release(work->hold);
     work->hold = NULL;
 }

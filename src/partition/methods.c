@@ -13,8 +13,8 @@ const Method *method_find(const char *word, const char **argument, Error *err) {
     return family_find(&method_family, word, argument, err);
 }
 
-static bool cut_blocks(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
-    (void)warnings, (void)err;
+static bool cut_blocks(int32_t *part, const CutInput *input, UNUSED Warnings *warnings,
+                       UNUSED Error *err) {
     int64_t nodes = input->dataset->nodes;
     for (int64_t v = 0; v < nodes; v++)
         part[v] = (int32_t)(v * input->parts / nodes);
@@ -24,8 +24,8 @@ const Method method_blocks = {.name = "blocks", .reads = READS_NODES, .cut = cut
 
 // Every node draws a random number. The sorted nodes are split into blocks, so part sizes differ by
 // at most one.
-static bool cut_random(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
-    (void)warnings, (void)err;
+static bool cut_random(int32_t *part, const CutInput *input, UNUSED Warnings *warnings,
+                       UNUSED Error *err) {
     int64_t nodes = input->dataset->nodes;
     RandomKey key = random_key((uint64_t)input->config->partition.seed, RANDOM_PARTITION, 0, 0, 0);
     CLEARED(memory_drop) RandomDraw *draw = ALLOC(RandomDraw, nodes, "random order of the nodes");

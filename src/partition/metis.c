@@ -270,8 +270,7 @@ static bool cut_induced(int32_t *part, const Induced *set, const CutInput *input
     return out != NULL;
 }
 
-static bool cut_metis(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
-    (void)warnings;
+static bool cut_metis(int32_t *part, const CutInput *input, UNUSED Warnings *warnings, Error *err) {
     const Dataset *dataset = input->dataset;
     const Config *config = input->config;
     CLEARED(expansion_clear) Expansion expansion = {0};
@@ -287,8 +286,7 @@ static bool cut_metis(int32_t *part, const CutInput *input, Warnings *warnings, 
 const Method method_metis = {
     .name = "metis", .may_leave_empty = true, .reads = READS_GRAPH, .cut = cut_metis};
 
-static bool cut_star(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
-    (void)warnings;
+static bool cut_star(int32_t *part, const CutInput *input, UNUSED Warnings *warnings, Error *err) {
     Induced all = {.graph = input->graph, .count = input->graph->vertices};
     if (input->dataset->hyperedges == 0)
         return error_set(err, EXIT_CONFIG,

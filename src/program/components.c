@@ -224,10 +224,7 @@ static void plan(ProgramPlan *plan) {
     alloc_host(&plan->allocator, memory_product(own, sizeof(int64_t)), "result");
 }
 
-static int64_t row_bytes(const ProgramParts *parts) {
-    (void)parts;
-    return sizeof(int64_t);
-}
+static int64_t row_bytes(UNUSED const ProgramParts *parts) { return sizeof(int64_t); }
 
 const Program program_components = {
     .name = "components", .keys = "", .plan = plan, .row_bytes = row_bytes, .run = run};

@@ -255,10 +255,7 @@ static void run(ProgramRun *run) {
         report(&s, ending, rounds, flipping);
 }
 
-static int64_t row_bytes(const ProgramParts *parts) {
-    (void)parts;
-    return sizeof(int64_t);
-}
+static int64_t row_bytes(UNUSED const ProgramParts *parts) { return sizeof(int64_t); }
 
 static int64_t longest_of(const ShardRelation *edges, int64_t rows) {
     int64_t most = 0;

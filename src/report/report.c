@@ -332,9 +332,9 @@ bool report_epoch(Report *report, const EpochRecord *record, Error *err) {
     return true;
 }
 
-static void sync_metrics(void *context, const void *payload, size_t bytes, Error *err) {
+static void sync_metrics(void *context, UNUSED const void *payload, UNUSED size_t bytes,
+                         Error *err) {
     const Report *report = context;
-    (void)payload, (void)bytes;
     if (err->code == 0 && fsync(report->metrics) != 0)
         error_set(err, EXIT_IO, "%s: cannot flush: %s", report->path, strerror(errno));
 }

@@ -15,10 +15,7 @@ static RunKind kind_of(const Json *marker) {
     return (RunKind)kind;
 }
 
-static void note_difference(void *context, const char *sentence) {
-    (void)sentence;
-    *(bool *)context = true;
-}
+static void note_difference(void *context, UNUSED const char *sentence) { *(bool *)context = true; }
 
 static bool is_of(const Json *marker, const Config *config) {
     const Json *training = json_get_of(marker, "training", JSON_OBJECT);

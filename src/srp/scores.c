@@ -76,8 +76,7 @@ static int64_t marginal_cost(const Srp *srp, int64_t pins, int32_t part) {
     return (pins - srp->have[part]) * srp->totals.pins + parts_of(srp) * srp->part[part].pins;
 }
 
-static int32_t marginal(Srp *srp, int32_t hyperedge, const LiveChange *change) {
-    (void)change;
+static int32_t marginal(Srp *srp, int32_t hyperedge, UNUSED const LiveChange *change) {
     return cheapest_for_pins(srp, hyperedge, marginal_cost);
 }
 
@@ -87,8 +86,7 @@ static int64_t thesis_cost(const Srp *srp, int64_t pins, int32_t part) {
     return srp->part[part].present + (pins - srp->have[part]) + srp->part[part].pins + pins;
 }
 
-static int32_t thesis(Srp *srp, int32_t hyperedge, const LiveChange *change) {
-    (void)change;
+static int32_t thesis(Srp *srp, int32_t hyperedge, UNUSED const LiveChange *change) {
     return cheapest_for_pins(srp, hyperedge, thesis_cost);
 }
 
@@ -102,8 +100,7 @@ static int32_t fewest_nodes(const Srp *srp) {
     return best;
 }
 
-static int32_t where_present(Srp *srp, int32_t node, const LiveChange *change) {
-    (void)change;
+static int32_t where_present(Srp *srp, int32_t node, UNUSED const LiveChange *change) {
     const Placed *item = placed_at(srp, SIDE_NODE, node);
     const Tally *tally = tallies_of(srp, SIDE_NODE, item);
     int32_t best = item->tallies > 0 ? tally[0].part : fewest_nodes(srp);
@@ -124,25 +121,21 @@ static int32_t draw(const Srp *srp, int side, uint64_t id) {
     return (int32_t)(((uint64_t)word[0] * (uint64_t)parts_of(srp)) >> 32);
 }
 
-static int32_t random_node(Srp *srp, int32_t node, const LiveChange *change) {
-    (void)change;
+static int32_t random_node(Srp *srp, int32_t node, UNUSED const LiveChange *change) {
     return draw(srp, SIDE_NODE, srp->live.side[SIDE_NODE].item[node].id);
 }
 
-static int32_t random_hyperedge(Srp *srp, int32_t hyperedge, const LiveChange *change) {
-    (void)change;
+static int32_t random_hyperedge(Srp *srp, int32_t hyperedge, UNUSED const LiveChange *change) {
     return draw(srp, SIDE_HYPEREDGE, srp->live.side[SIDE_HYPEREDGE].item[hyperedge].id);
 }
 
 // ---- aweto [R]: nodes at random, a hyperedge to the part with the fewest pins
 
-static int64_t no_cost(const Srp *srp, int64_t pins, int32_t part) {
-    (void)srp, (void)pins, (void)part;
+static int64_t no_cost(UNUSED const Srp *srp, UNUSED int64_t pins, UNUSED int32_t part) {
     return 0;
 }
 
-static int32_t lightest(Srp *srp, int32_t hyperedge, const LiveChange *change) {
-    (void)hyperedge, (void)change;
+static int32_t lightest(Srp *srp, UNUSED int32_t hyperedge, UNUSED const LiveChange *change) {
     return cheapest(srp, 0, no_cost, true);
 }
 
@@ -190,8 +183,7 @@ static int32_t fennel_best(const Srp *srp, bool any) {
     return best;
 }
 
-static int32_t fennel_node(Srp *srp, int32_t node, const LiveChange *change) {
-    (void)change;
+static int32_t fennel_node(Srp *srp, int32_t node, UNUSED const LiveChange *change) {
     count_around(srp, SIDE_NODE, node);
     int32_t best = fennel_best(srp, false);
     if (best == SRP_NONE) {
@@ -202,8 +194,7 @@ static int32_t fennel_node(Srp *srp, int32_t node, const LiveChange *change) {
     return best;
 }
 
-static int32_t fennel_hyperedge(Srp *srp, int32_t hyperedge, const LiveChange *change) {
-    (void)change;
+static int32_t fennel_hyperedge(Srp *srp, int32_t hyperedge, UNUSED const LiveChange *change) {
     return home_of_most(srp, SIDE_HYPEREDGE, hyperedge, NULL);
 }
 

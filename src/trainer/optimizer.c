@@ -16,8 +16,7 @@ static void shrink_matrices(Trainer *t, float by) {
     }
 }
 
-static void sgd_step(Trainer *t, double rate, int64_t epoch) {
-    (void)epoch;
+static void sgd_step(Trainer *t, double rate, UNUSED int64_t epoch) {
     t->backend->sgd(t->device.parameters, t->device.moment1, t->device.gradient, t->device.decay,
                     t->shape.parameter_count, (float)rate, (float)t->config->train.momentum);
     shrink_matrices(t, (float)(rate * t->config->train.l1 / (1 - t->config->train.momentum)));
@@ -60,10 +59,7 @@ static const Optimizer optimizers[] = {
 
 const Family optimizer_family = FAMILY("train.optimizer", NULL, optimizers);
 
-static double constant_factor(const Config *config, int64_t epoch) {
-    (void)config, (void)epoch;
-    return 1;
-}
+static double constant_factor(UNUSED const Config *config, UNUSED int64_t epoch) { return 1; }
 
 static double cosine_factor(const Config *config, int64_t epoch) {
     int64_t warmup = config->train.warmup, past = epoch - 1 - warmup;

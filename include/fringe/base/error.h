@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Of a parameter: this member of a family does not need it.
+#define UNUSED __attribute__((unused))
+
 // Exit codes of the program (docs/exit-codes.md); an Error carries the one it leads to.
 typedef enum ExitCode {
     EXIT_OK = 0,
