@@ -43,9 +43,10 @@ static Input input_of(Rows rows, Range range, ScratchSlot slot) {
                    slot);
 }
 
-// Rows of a strip: as many as STRIP_BYTES of floats hold.
+// Rows of a strip, whose floats fill half of the second cache, at most STRIP_BYTES.
 static int64_t strip_rows(int64_t columns) {
-    const int64_t rows = STRIP_BYTES / (int64_t)sizeof(float) / rows_stride(columns);
+    const int64_t bytes = least((int64_t)cuda_cache_bytes() / 2, STRIP_BYTES);
+    const int64_t rows = bytes / (int64_t)sizeof(float) / rows_stride(columns);
     return rows > 0 ? rows : 1;
 }
 
@@ -130,14 +131,15 @@ static void product(const Factors &f, Input w, int64_t columns, Range range, voi
 // Padding columns of W make those of the result, where W has them.
 static bool is_whole(const Rows &out, const Factors *factors, int count, const DeviceFloat *bias,
                      bool add) {
-    return count == 1 && out.stride == rows_stride(out.columns) && bias == NULL && !add &&
-           factors->a.type == ROWS_BF16 && (!factors->is_transposed || out.columns == out.stride);
+    return count == 1 && bias == NULL && !add && factors->a.type == ROWS_BF16 &&
+           (!factors->is_transposed || out.columns == out.stride);
 }
 
 void bf16_product(Rows out, Range range, const Factors *factors, int count, const DeviceFloat *bias,
                   bool add) {
     static const ScratchSlot slots[] = {SCRATCH_WEIGHTS, SCRATCH_OTHER_WEIGHTS};
     const int64_t pitch = rows_stride(out.columns);
+    assert(out.stride == pitch); // padding is written
     int64_t widest = out.columns;
     Input w[2];
     for (int i = 0; i < count; i++) {
@@ -171,7 +173,8 @@ static void multiply_parts(float *part, int64_t begin, int64_t rows, int64_t cou
                      rows * x.stride, count, part, ROWS_FP32, g.columns, false});
 }
 
-// So many parts at once that inputs which are rounded fit into a strip; all where none is.
+// So many parts at once that inputs which are rounded fit into a strip, but one at least; all where
+// none is.
 void bf16_gradient_parts(float *part, const Parts &parts, Rows a, Rows g) {
     const int64_t size = a.columns * g.columns,
                   widest = a.columns > g.columns ? a.columns : g.columns;

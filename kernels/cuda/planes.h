@@ -32,7 +32,8 @@ template <int width> __device__ static inline uint32_t unfold(uint32_t x) {
 // ---- pack
 
 // Word t of the plane of a piece of a row, of whose words the first `grouped` are whole groups. The
-// codes behind the last, up to a multiple of 32, are zero.
+// codes behind the last, up to a multiple of 8, are zero; those behind are in no byte that is
+// written.
 template <int width>
 __device__ static inline uint32_t plane_word(const uint32_t *code, int t, int grouped, int shift) {
     constexpr int parts = 8 / width;

@@ -8,18 +8,30 @@ import re
 
 import numpy as np
 
-from .formats import (_from_dgl, _from_hdf, _from_json, _from_json_lines, _from_matlab, _from_networkx, _from_pickle, _from_planetoid,
-                      _from_svmlight, _from_table, _from_torch, _opened, _pickled, _read_json, _say)
+from .formats import (_from_dgl, _from_hdf, _from_json_lines, _from_matlab, _from_networkx, _from_planetoid, _from_svmlight,
+                      _from_table, _from_torch, _of_json, _of_pickle, _opened, _pickled, _read_json, _say)
 from .hypergraphs import are_members, from_hypergcn, from_simplices, of_hif, of_members, of_xgi
 from .process import answer
+
+def _from_json(path):
+    data = _read_json(path)
+    if isinstance(data, dict) and "incidences" in data:
+        return of_hif(data)
+    return of_xgi(data) if isinstance(data, dict) and "edge-dict" in data else _of_json(path, data)
+
+
+def _from_pickle(path):
+    data = _pickled(path)
+    return of_members(path, data) if are_members(data) else _of_pickle(path, data)
+
 
 NETWORKX = {".gml": "read_gml", ".graphml": "read_graphml", ".gexf": "read_gexf", ".net": "read_pajek",
             ".paj": "read_pajek", ".adjlist": "read_adjlist", ".g6": "read_graph6", ".graph6": "read_graph6",
             ".s6": "read_sparse6", ".sparse6": "read_sparse6", ".leda": "read_leda", ".lgr": "read_leda"}
 LOADERS = {".pt": _from_torch, ".pth": _from_torch, ".bin": _from_dgl, ".mat": _from_matlab, ".h5": _from_hdf,
-           ".pkl": lambda p: _pickle(p), ".pickle": lambda p: _pickle(p), ".gpickle": lambda p: _pickle(p), ".p": lambda p: _pickle(p),
+           ".pkl": _from_pickle, ".pickle": _from_pickle, ".gpickle": _from_pickle, ".p": _from_pickle,
            ".svmlight": _from_svmlight, ".libsvm": _from_svmlight, ".svm": _from_svmlight, ".jsonl": _from_json_lines,
-           ".json": lambda p: _json(p),
+           ".json": _from_json,
            ".parquet": lambda p: _from_table(p, "parquet"),
            ".feather": lambda p: _from_table(p, "feather"), ".arrow": lambda p: _from_table(p, "feather")}
 BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"FEA1": ".feather", b"MATLAB 5.0": ".mat", b"\x89HDF": ".h5",
@@ -42,32 +54,27 @@ def _kind(path):
 SIMPLICES = ("-nverts.txt", "-simplices.txt", "-nverts.txt.gz", "-simplices.txt.gz")
 
 
-def _json(path):
-    data = _read_json(path)
-    if isinstance(data, dict) and "incidences" in data:
-        return of_hif(data)
-    return of_xgi(data) if isinstance(data, dict) and "edge-dict" in data else _from_json(path)
-
-
-def _pickle(path):
-    data = _pickled(path)
-    return of_members(path, data) if are_members(data) else _from_pickle(path)
+def _loader(path):
+    """What reads a file or folder, and what it is."""
+    if os.path.isdir(path):
+        hypergraph = os.path.exists(os.path.join(path, "hypergraph.pickle"))
+        return (from_hypergcn, "folder of HyperGCN") if hypergraph else (_from_planetoid, "folder of Planetoid")
+    if path.endswith(SIMPLICES):
+        return from_simplices, "list of simplices"
+    kind = _kind(path)
+    if kind in NETWORKX:
+        return lambda p: _from_networkx(p, NETWORKX[kind]), f"'{kind}'"
+    if kind not in LOADERS:
+        raise SystemExit(f"{path}: '{kind}' is none of {', '.join(sorted([*NETWORKX, *LOADERS]))}")
+    return LOADERS[kind], f"'{kind}'"
 
 
 def _load(path):
-    if os.path.isdir(path):
-        return from_hypergcn(path) if os.path.exists(os.path.join(path, "hypergraph.pickle")) else _from_planetoid(path)
-    if path.endswith(SIMPLICES):
-        return from_simplices(path)
-    kind = _kind(path)
-    if kind in NETWORKX:
-        return _from_networkx(path, NETWORKX[kind])
-    if kind not in LOADERS:
-        raise SystemExit(f"{path}: '{kind}' is none of {', '.join(sorted([*NETWORKX, *LOADERS]))}")
+    loader, what = _loader(path)
     try:
-        return LOADERS[kind](path)
+        return loader(path)
     except Exception as refused:  # whatever its loader has for files that are cut off, or of another kind
-        raise SystemExit(f"{path} is not read, so it is perhaps damaged or no '{kind}': "
+        raise SystemExit(f"{path} is not read, so it is perhaps damaged or no {what}: "
                          f"{(str(refused) or type(refused).__name__).splitlines()[0]}") from None
 
 
@@ -151,7 +158,7 @@ def convert(path: str, out: str) -> str:
         answer(["convert", path, out, "--force", "--quiet"])
         return out
     arrays = {key: value for key, value in _load(path).items() if value is not None}
-    stem = os.path.splitext(out)[0]
+    stem = os.path.splitext(out)[0].removesuffix(".pins")
     if "pins" in arrays:
         return _write_pins(stem, arrays)
     if "names" in arrays:

@@ -281,9 +281,11 @@ def _read_json(path):
         return json.load(f)
 
 
-def _from_json(path):
-    data = _read_json(path)
-    if _are_lists_of_numbers(data) and data.keys() <= {"train", "val", "valid", "test"}:
+SPLITS = {"train", "val", "valid", "test"}
+
+
+def _of_json(path, data):
+    if _are_lists_of_numbers(data) and data.keys() <= SPLITS:
         _say("a split: name the file as data.splits")
         return {name: np.array(nodes, np.int64) for name, nodes in data.items()}
     if _are_lists_of_numbers(data):
@@ -351,8 +353,7 @@ def _pickled(path):
         raise SystemExit(f"{path} holds objects of {missing.name}, which is not installed") from None
 
 
-def _from_pickle(path):
-    data = _pickled(path)
+def _of_pickle(path, data):
     if hasattr(data, "edges") and hasattr(data, "is_directed") and hasattr(data, "adj"):
         return _of_networkx(data)
     if hasattr(data, "tocoo"):

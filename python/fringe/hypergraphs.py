@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from .formats import _is_column, _need, _opened, _pickled, _say
+from .formats import SPLITS, _is_column, _need, _opened, _pickled, _say
 
 ROLES = {"tail": "s", "head": "t"}  # of HIF: an edge leads from its tail to its head
 
@@ -14,7 +14,20 @@ ROLES = {"tail": "s", "head": "t"}  # of HIF: an edge leads from its tail to its
 def _numbered(edges, numbers):
     """Hyperedges by numbers in the order of their first pins, as words where nodes are words: a file has ids of one kind."""
     number = {edge: k for k, edge in enumerate(dict.fromkeys(edges))}
+    if list(map(str, number)) not in ([str(k + first) for k in range(len(number))] for first in (0, 1)):
+        _say("hyperedges are numbered in the order of their first nodes; their names are not converted")
     return [f"{number[edge]}" if numbers else f"e{number[edge]}" for edge in edges]
+
+
+def _weights_of(edges, pins):
+    """{hyperedge: weight} of {hyperedge: its attributes}; names what else they have."""
+    left = {name for given in edges.values() for name in given} - {"weight"}
+    if left:
+        _say(f"not converted, of hyperedges: {', '.join(sorted(map(str, left)))}")
+    empty = len(edges.keys() - {edge for _, edge in pins})
+    if empty:
+        _say(f"{empty} hyperedge{'s have' if empty > 1 else ' has'} no nodes and {'are' if empty > 1 else 'is'} left out")
+    return {edge: given["weight"] for edge, given in edges.items() if "weight" in given}
 
 
 def _of_pins(pins, names=(), attributes=None, weights=None, roles=None):
@@ -43,25 +56,20 @@ def of_hif(data):
                      for one in data.get(f"{key}s", [])} for key in ("node", "edge"))
     if any("weight" in one for one in data["incidences"]):
         _say("not converted: weights of incidences")
-    weights = {edge: given["weight"] for edge, given in edges.items() if "weight" in given}
-    return _of_pins(pins, nodes, nodes, weights, [ROLES.get(one.get("direction")) for one in data["incidences"]])
+    return _of_pins(pins, nodes, nodes, _weights_of(edges, pins),
+                    [ROLES.get(one.get("direction")) for one in data["incidences"]])
 
 
 def of_xgi(data):
-    """XGI's own JSON; a hyperedge of a directed one is [tail, head]."""
-    pins, roles = [], []
-    for edge, members in data["edge-dict"].items():
-        directed = len(members) == 2 and all(isinstance(end, list) for end in members)
-        for role, end in zip(("s", "t"), members) if directed else ((None, members),):
-            pins += [(node, edge) for node in end]
-            roles += [role] * len(end)
-    weights = {edge: given["weight"] for edge, given in data.get("edge-data", {}).items() if "weight" in given}
-    return _of_pins(pins, data.get("node-data", {}), data.get("node-data", {}), weights, roles)
+    """XGI's own JSON."""
+    pins = [(node, edge) for edge, members in data["edge-dict"].items() for node in members]
+    edges = {edge: data.get("edge-data", {}).get(edge, {}) for edge in data["edge-dict"]}
+    return _of_pins(pins, data.get("node-data", {}), data.get("node-data", {}), _weights_of(edges, pins))
 
 
 def are_members(data):
     """{hyperedge: its nodes}, all of them numbers or words."""
-    return isinstance(data, dict) and bool(data) and all(
+    return isinstance(data, dict) and not data.keys() <= SPLITS and all(
         isinstance(nodes, (list, tuple, set, frozenset)) and all(isinstance(node, (int, str, np.integer)) for node in nodes)
         for nodes in data.values())
 

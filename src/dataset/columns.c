@@ -71,6 +71,7 @@ static int column_named(const Table *table, const char *name) {
 
 bool columns_numbered(const Table *table, int two[2]) {
     char plain[TABLE_NAME];
+    int pairs = 0;
     for (int c = 0; c < table->columns; c++) {
         column_plain(plain, table->name[c]);
         size_t last = strlen(plain) > 1 ? strlen(plain) - 1 : 0;
@@ -79,12 +80,14 @@ bool columns_numbered(const Table *table, int two[2]) {
         plain[last] = '3';
         bool third = column_named(table, plain) >= 0;
         plain[last] = '2';
+        int other = column_named(table, plain);
+        if (other < 0 || third)
+            continue;
         two[0] = c;
-        two[1] = column_named(table, plain);
-        if (two[1] >= 0 && !third)
-            return true;
+        two[1] = other;
+        pairs++;
     }
-    return false;
+    return pairs == 1;
 }
 
 static bool said_column(int *column, const Table *table, const char *what, const char *name,

@@ -66,13 +66,13 @@ static bool complete(LinkColumns *columns, const Table *table, Warnings *warning
                          "%s: its columns are %s, so it looks like a hypergraph: set "
                          "data.format=pins",
                          table->path, SHOWN(names));
-    if (odd >= 0 || (!two_columns(table, two) && !columns_numbered(table, two)))
+    int found = columns->end[0] >= 0 ? 0 : columns->end[1] >= 0 ? 1 : -1;
+    if (odd >= 0 || (!two_columns(table, two) && (found >= 0 || !columns_numbered(table, two))))
         return error_set(err, EXIT_DATA,
                          "%s: its columns are %s, and their names do not say which ones an edge "
                          "leads from and to%s; " CURE,
                          table->path, SHOWN(names),
                          odd >= 0 ? " (head and tail are used both ways)" : "");
-    int found = columns->end[0] >= 0 ? 0 : columns->end[1] >= 0 ? 1 : -1;
     if (found >= 0) {
         columns->end[1 - found] = two[0] == columns->end[found] ? two[1] : two[0];
     } else {

@@ -132,7 +132,7 @@ int64_t node_files_rows(const NodeFiles *node_files) {
     return node_files->nodes == NULL ? -1 : npz_layout_rows(&node_files->layout, node_files->nodes);
 }
 
-// ---- ids among features: a first column that is one of ids, of a table without names of columns
+// ---- ids among features, in their first column
 
 static float id_as_feature(const NodeIds *ids, int64_t node) {
     return ids->count == 0    ? (float)node
@@ -153,8 +153,8 @@ static bool is_column_of_ids(const NodeIds *ids, const float *column, int64_t co
 }
 
 // In the order of the nodes it is a feature like the others, which is said. In another order the
-// rows are those of other nodes.
-static bool ids_are_no_features(Dataset *dataset, const char *path, Error *err) {
+// rows of a table are those of other nodes; an array may hold such a feature.
+static bool ids_are_no_features(Dataset *dataset, const char *path, bool table, Error *err) {
     const int64_t count = dataset->nodes, least = 4; // nodes whose ids are no accident
     if (dataset->x == NULL || dataset->features < 2 || count < least ||
         (dataset->ids.count > 0 && dataset->ids.number == NULL))
@@ -168,13 +168,15 @@ static bool ids_are_no_features(Dataset *dataset, const char *path, Error *err) 
     if (is_column_of_ids(&dataset->ids, column, count)) {
         warnings_add(&dataset->warnings,
                      "%s: its first column is the ids of the nodes, and a feature like the others; "
-                     "leave it out, or name a table as data.nodes with data.columns={\"id\": 1}",
-                     path_name(path));
+                     "leave it out%s",
+                     path_name(path),
+                     table ? ", or name the file as data.nodes with data.columns={\"id\": 1}" : "");
         return true;
     }
-    if (whole)
-        qsort(column, (size_t)count, sizeof *column, by_size);
-    return !whole || !is_column_of_ids(&dataset->ids, column, count) ||
+    if (!whole || !table)
+        return true;
+    qsort(column, (size_t)count, sizeof *column, by_size);
+    return !is_column_of_ids(&dataset->ids, column, count) ||
            error_set(err, EXIT_DATA,
                      "its first column is the ids of the nodes, and its rows are not in the "
                      "ascending order of these, as those of data.features are; name it as "
@@ -190,7 +192,8 @@ static bool take_arrays(Dataset *dataset, NodeFiles *node_files, Error *err) {
     if (node_files->features.data != NULL &&
         (!features_from_npy(dataset, &node_files->features, dataset->nodes, err) ||
          !features_check(dataset, err) ||
-         !ids_are_no_features(dataset, config->data.features, err)))
+         !ids_are_no_features(dataset, config->data.features,
+                              is_table(DATASET_PATH(config, config->data.features)), err)))
         return error_prefix(err, "%s", config->data.features);
     if (node_files->labels.data != NULL &&
         !labels_from_npy(dataset, &node_files->labels, dataset->nodes, err))
@@ -276,8 +279,8 @@ static void warn_of_unknown(Dataset *dataset) {
     char name[NODE_ID_TEXT];
     for (int64_t k = 0; dataset->label != NULL && k < dataset->names.count; k++) {
         int64_t nodes = 0;
-        if (!text_lists("unknown unlabeled unlabelled undefined",
-                        node_id_text(&dataset->names, k, name)))
+        if (!column_is_word(node_id_text(&dataset->names, k, name),
+                            "unknown unlabeled unlabelled undefined"))
             continue;
         for (int64_t i = 0; i < dataset->nodes; i++)
             nodes += dataset->label[i] == k;

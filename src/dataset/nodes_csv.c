@@ -66,7 +66,7 @@ static bool find_columns(NodeColumns *columns, const Sheet *sheet, const Config 
         return error_set(err, EXIT_DATA,
                          "%s: its first line must name its columns, one of them 'id'; or set "
                          "data.columns={\"id\": 1, \"label\": %d}",
-                         t->path, likely_label(sheet));
+                         t->path, t->columns > 1 ? likely_label(sheet) : 2);
     *columns = (NodeColumns){{-1, -1, -1}, {-1, -1, -1}};
     if (!column_find(&columns->own[OF_ID], t, config, "id", WORDS_ID, err) ||
         !column_find(&columns->own[OF_LABEL], t, config, "label", WORDS_LABEL, err) ||

@@ -50,8 +50,8 @@ bool cell_number(const Table *table, const Cell *cell, float *out);
 // there.
 bool column_find(int *column, const Table *table, const Config *config, const char *what,
                  const char *words, Error *err);
-// Two columns of one name but for 1 and 2 at its end, such as protein1 and protein2; false if there
-// is a third.
+// The two columns of one name but for 1 and 2 at its end, such as protein1 and protein2; false if
+// there is a third, or another such pair.
 bool columns_numbered(const Table *table, int two[2]);
 bool column_is_index(const Table *table, int column); // of pandas: no name, or "Unnamed: 0"
 #define WORDS_SOURCE                                                                               \

@@ -4,6 +4,10 @@
 #include "schedules.h"
 
 static const Schedule *const schedules[] = {
-    &schedule_blocking, &schedule_overlap, &schedule_central, &schedule_stale, &schedule_skip,
+    &schedule_blocking,
+    &schedule_overlap,
+    &schedule_central,
+    &schedule_stale,
+    &schedule_skip,
 };
 const Family schedule_family = FAMILY_OF_POINTERS("comm.schedule", NULL, schedules);

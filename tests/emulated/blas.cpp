@@ -165,6 +165,8 @@ cublasStatus_t cublasSgemmStridedBatched_64(cublasHandle_t handle, cublasOperati
                                             long long a_step, const float *b, int64_t ldb,
                                             long long b_step, const float *beta, float *c,
                                             int64_t ldc, long long c_step, int64_t count) {
+    if (handle != nullptr && handle->mode != CUBLAS_PEDANTIC_MATH) // another may take TF32
+        return CUBLAS_STATUS_NOT_SUPPORTED;
     const Matrix<float> x = {a, lda, m, k, a_op != CUBLAS_OP_N};
     const Matrix<float> y = {b, ldb, k, n, b_op != CUBLAS_OP_N};
     return put_products(
@@ -178,6 +180,10 @@ cublasStatus_t cublasGemmStridedBatchedEx_64(
     const void *beta, void *c, cudaDataType_t c_type, int64_t ldc, long long c_step, int64_t count,
     cublasComputeType_t compute, cublasGemmAlgo_t) {
     const bool to_bf16 = c_type == CUDA_R_16BF;
+    const int mode = CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
+    if (handle != nullptr &&
+        (int)handle->mode != mode) // another adds in bf16, or not by matrix units
+        return CUBLAS_STATUS_NOT_SUPPORTED;
     if (a_type != CUDA_R_16BF || b_type != CUDA_R_16BF || compute != CUBLAS_COMPUTE_32F ||
         (!to_bf16 && c_type != CUDA_R_32F))
         return CUBLAS_STATUS_NOT_SUPPORTED;

@@ -13,6 +13,8 @@ import sys
 import zipfile
 
 HERE, CORPORA = os.path.dirname(os.path.abspath(__file__)), sys.argv[1]
+if os.path.exists(CORPORA) and os.listdir(CORPORA) and not os.path.isdir(os.path.join(CORPORA, "npy")):
+    sys.exit(f"{CORPORA} holds other files than corpora, which would be lost; name another folder")
 shutil.rmtree(CORPORA, ignore_errors=True)
 shutil.copytree(os.path.join(HERE, "corpus"), CORPORA)
 

@@ -19,6 +19,7 @@ typedef struct Case {
     Shape shape;
     int variant;        // what the operation makes of it
     RowsType rows;      // of the numbers of its rows
+    bool rounded;       // some of what was written is rows of bf16
     int64_t far;        // rows that are thought to lie in front of its rows (far_rows)
     int numbers;        // arrays of random numbers made so far: each has its own
     unsigned char *out; // what was written, as the host sees it; [out_bytes]
@@ -198,6 +199,7 @@ static inline void case_keep_rows(Case *c, Rows rows) {
     if (rows.type == ROWS_FP32)
         return case_keep(c, rows.at, rows_size(rows));
     const int64_t count = rows.count * rows.stride;
+    c->rounded = true;
     CLEARED(memory_drop) uint16_t *half = ALLOC(uint16_t, count, "test");
     CLEARED(memory_drop) uint32_t *bits = ALLOC(uint32_t, count, "test");
     c->b->finish(NULL);

@@ -10,7 +10,7 @@ enum { OTHER_COLUMNS = 37 };
 static void dense(Case *c) {
     Shape s = c->shape;
     Rows a = case_rows(c, s.rows, s.columns);
-    RowsType type = c->variant & 2 ? ROWS_FP32 : c->rows; // as logits are
+    RowsType type = c->variant & 8 ? ROWS_FP32 : c->rows; // as logits are
     Rows out = c->variant & 4 ? case_rows_of(c, type, s.rows, OTHER_COLUMNS)
                               : case_dirty_rows_of(c, type, s.rows, OTHER_COLUMNS);
     DeviceFloat *w = case_floats(c, s.columns * OTHER_COLUMNS);
@@ -22,7 +22,7 @@ static void dense(Case *c) {
 
 static void dense_transposed(Case *c) {
     Shape s = c->shape;
-    RowsType type = c->variant & 2 ? ROWS_FP32 : c->rows; // as the gradient of logits is
+    RowsType type = c->variant & 4 ? ROWS_FP32 : c->rows; // as the gradient of logits is
     Rows g = case_rows_of(c, type, s.rows, OTHER_COLUMNS), out = case_rows(c, s.rows, s.columns);
     DeviceFloat *w = case_floats(c, s.columns * OTHER_COLUMNS);
     c->b->dense_transposed(far_rows(c, out), far_range(c, range_of(c, s.rows)), far_rows(c, g), w,
@@ -135,8 +135,8 @@ static void aggregate_sums(Case *c) {
     csr_free(&csr);
 }
 
-// In one call, in three, and with one that has no new column. Rows of bf16 are added to sums in
-// floats, with the factors of their owners.
+// In one call; or in three, one of which has no new column, and with the factors of owners. Sums are
+// floats, whatever the rows.
 static void aggregate_halo(Case *c) {
     Shape s = c->shape;
     const int64_t halo_rows = 50, ends[] = {halo_rows / 4, halo_rows / 4, halo_rows / 2, halo_rows};
@@ -156,7 +156,7 @@ static void aggregate_halo(Case *c) {
         for (int i = c->variant & 1 ? 0 : 3; i < 4; i++) {
             Rows from = time == 0 && i < 3 ? landing : halo;
             c->b->copy(from.at, halo.at, rows_size(rows_first(halo, ends[i])));
-            c->b->aggregate_halo(h, out, far_rows(c, from), c->rows == ROWS_BF16 ? right : NULL,
+            c->b->aggregate_halo(h, out, far_rows(c, from), c->variant & 1 ? right : NULL,
                                  c->far + ends[i], i == 3 ? left : NULL, NULL);
         }
     }
@@ -364,8 +364,8 @@ static void dot(Case *c) {
 }
 
 #define COMPUTE_OPERATIONS                                                                         \
-    {"dense", dense, 8, 1e-5, 8, 8, {{1500, 16}, {600, 256}}},                                     \
-        {"dense_transposed", dense_transposed, 4, 1e-5, 4, 4, {{1500, 16}, {300, 602}}},           \
+    {"dense", dense, 8, 1e-5, 8, 16, {{1500, 16}, {600, 256}}},                                    \
+        {"dense_transposed", dense_transposed, 4, 1e-5, 4, 8, {{1500, 16}, {300, 602}}},           \
         {"dense_sum", dense_sum, 4, 1e-5, 4, 4, {{1500, 16}, {600, 256}}},                         \
         {"dense_gradient",                                                                         \
          dense_gradient,                                                                           \

@@ -499,7 +499,7 @@ def hypergraphs_of_others():
     """Node 9 is in no hyperedge; the last hyperedge has one node."""
     members = [[0, 1, 2, 3], [2, 5], [8, 7, 6, 4], [3, 0], [7]]
     ids = list(range(10))
-    hif = {"network-type": "undirected", "edges": [{"edge": f"e{k}", "attrs": {"weight": k + 1}} for k in range(5)],
+    hif = {"network-type": "undirected", "edges": [{"edge": f"e{k}", "attrs": {"weight": k + 1, "color": 0}} for k in range(6)],
            "nodes": [{"node": v, "attrs": {"club": "ab"[v % 2]}} for v in ids],
            "incidences": [{"node": v, "edge": f"e{k}"} for k, nodes in enumerate(members) for v in nodes]}
     xgi = {"hypergraph-data": {}, "node-data": {str(v): {} for v in ids}, "edge-data": {str(k): {} for k in range(5)},
@@ -509,6 +509,8 @@ def hypergraphs_of_others():
             json.dump(data, file)
         out, said = wrote(f"{name}.json")
         assert out == "out.pins.csv" and "nodes are in out-nodes.csv (1 of them" in said, (out, said)
+        assert ("their names are not converted" in said and "of hyperedges: color" in said and "1 hyperedge has no nodes" in said) == (
+            name == "hif"), said
         with open("nodes.json", "w") as file:
             json.dump({"data": {"path": out, "nodes": "out-nodes.csv", "columns": {"label": "club"} if name == "hif" else {}}}, file)
         read, found = members_read("nodes.json")
@@ -536,6 +538,10 @@ def hypergraphs_of_others():
     with open("mails-nverts.txt", "a") as sizes:
         sizes.write("3\n")
     refused("counts 16 nodes, but mails-simplices.txt has 13", "mails-simplices.txt")
+    with open("mails-nverts.txt", "a") as sizes:
+        sizes.write("x")
+    refused("damaged or no list of simplices", "mails-simplices.txt")
+    assert quietly(fringe.convert, "hif.json", "named.pins.csv")[0] == "named.pins.csv"
 
 
 def folder_of_hypergcn():
