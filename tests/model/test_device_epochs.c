@@ -22,9 +22,7 @@ static const Kind kinds[] = {{"gcn", "overlap", "own", false, NULL},
                              {"gcn", "skip", "own", false, NULL},
                              {"sage-mean", "overlap", "own", false, "comm.sample=0.5"},
                              {"gcn", "overlap", "own", false, "run.precision=bf16"},
-                             {"sage-mean", "central", "own", true, "run.precision=bf16"},
-                             {"gin", "overlap", "own", false, "run.precision=bf16"},
-                             {"sgc", "stale", "own", false, "run.precision=bf16"}};
+                             {"sage-mean", "central", "own", true, "run.precision=bf16"}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static void scene_init(Scene *s, const Kind *kind) {
