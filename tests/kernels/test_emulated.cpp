@@ -295,6 +295,11 @@ STREAMS_TEST(dense_products_are_right) {
     cublasHandle_t blas;
     cublasCreate(&blas);
     cublasSetStream(blas, first);
+    // another mode may take TF32
+    assert_int_equal(
+        cublasSgemm_64(blas, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 3, &two, x, 2, y, 3, &one, z, 2),
+        CUBLAS_STATUS_NOT_SUPPORTED);
+    cublasSetMathMode(blas, CUBLAS_PEDANTIC_MATH);
     cublasSgemm_64(blas, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 3, &two, x, 2, y, 3, &one, z, 2);
     cublasSgemm(blas, CUBLAS_OP_T, CUBLAS_OP_T, 2, 2, 3, &one, x, 3, y, 2, &one, z + 4, 2);
     to_host(got, z, 8);
