@@ -1,7 +1,7 @@
 // A device's operations against its own memory, through the table of the plug-in: what bench/gpu.sh
 // calls for its stage `speed`.
 //
-//   bench_gpu [--stage=all|kernels|messages|epoch] [--data=FOLDER] [--rows=FILE] [--strict]
+//   bench_gpu [--stage=all|kernels|epoch] [--data=FOLDER] [--rows=FILE] [--strict]
 //             [--plugin=FILE --name=NAME] [--tiny]
 //
 // FOLDER is a dataset directory (none: a small one is generated). Every figure goes to FILE as one
@@ -139,10 +139,9 @@ static void stages_run(Job *job, const Comm *comm, const char *stage, const char
         if (strcmp(stage, "epoch") != 0) {
             for (int bits = 2; bits <= 8; bits *= 2)
                 message_measure(job, bits);
-            if (strcmp(stage, "messages") != 0)
-                aggregate_measure(job);
+            aggregate_measure(job);
         }
-        if (strcmp(stage, "all") == 0 || strcmp(stage, "epoch") == 0)
+        if (strcmp(stage, "kernels") != 0)
             epoch_measure(job, comm, data, work);
     }
 }

@@ -2,7 +2,7 @@
 
 usage: bench/run.sh adaqp [--strict] [--graph=reddit-small] [--models=gcn,sage] [--layouts=2x1,2x2,4x1]
                           [--shares=66.8,75.2,78.2] [--epochs=9] [--repeats=3] [--precision=fp32] [--random=philox10,16]
-smoke: --models=gcn --layouts=2x1 --shares=66.8 --epochs=1 --repeats=1 --precision=bf16
+smoke: --models=gcn --layouts=2x1 --shares=66.8 --epochs=1 --repeats=1 --precision=bf16 --random=philox7,8
 
 For every model, layout (hosts x ranks of each) and share the link rate is searched at which vanilla (fp32, blocking)
 spends that share of its epoch packing, sending and unpacking; there all modes run --repeats times, by turns; figures

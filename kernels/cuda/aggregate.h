@@ -26,11 +26,12 @@ __device__ static inline float4 out_quad(const AggregateTask &task, int64_t at) 
     return task.out_type == ROWS_BF16 ? quad_of((const Bf16 *)task.out + at)
                                       : quad_of((const float *)task.out + at);
 }
-__device__ static inline void put_out(const AggregateTask &task, int64_t at, float4 sum) {
+template <typename Sum> // a float, or four
+__device__ static inline void put_out(const AggregateTask &task, int64_t at, Sum sum) {
     if (task.out_type == ROWS_BF16)
-        put_quad((Bf16 *)task.out + at, sum);
+        put((Bf16 *)task.out + at, sum);
     else
-        put_quad((float *)task.out + at, sum);
+        put((float *)task.out + at, sum);
 }
 
 // Rows first .. last - 1 of the task, on STREAM_COMPUTE.

@@ -8,8 +8,8 @@
 enum { COLUMNS = 32, LANES_OF_EDGE = COLUMNS / 4, THREADS = 256, EDGES = 256, PASSES = 8 };
 static_assert(PASSES * THREADS / LANES_OF_EDGE == EDGES, "a pass fetches THREADS / 8 edges");
 
-// The terms of the edges begin .. begin + count - 1 into shared memory [EDGES][COLUMNS]. X: a number
-// of x.
+// The terms of the edges begin .. begin + count - 1 into shared memory [EDGES][COLUMNS]. X: a
+// number of x.
 template <typename X>
 __device__ static inline void fetch_terms(float *term, const AggregateTask &task, int64_t begin,
                                           int64_t count, int64_t first_column) {
@@ -37,13 +37,6 @@ __device__ static inline float start_of(const AggregateTask &task, int64_t i, in
     return task.right != NULL ? task.right[i] * x : x;
 }
 
-__device__ static inline void put_one(const AggregateTask &task, int64_t at, float sum) {
-    if (task.out_type == ROWS_BF16)
-        put((Bf16 *)task.out + at, sum);
-    else
-        put((float *)task.out + at, sum);
-}
-
 template <typename X>
 __global__ __launch_bounds__(THREADS) static void long_kernel(AggregateTask task,
                                                               const int32_t *list, int64_t count,
@@ -64,7 +57,7 @@ __global__ __launch_bounds__(THREADS) static void long_kernel(AggregateTask task
             __syncthreads();
         }
         if (sums)
-            put_one(task, i * task.out_stride + column,
+            put_out(task, i * task.out_stride + column,
                     task.left != NULL ? task.left[i] * sum : sum);
     }
 }

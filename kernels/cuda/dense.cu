@@ -55,47 +55,47 @@ __global__ static void finish_rows(DeviceRows out, int64_t begin, int64_t count,
     }
 }
 
-static void product(Rows out, Range range, Rows a, cublasOperation_t w_op, const DeviceFloat *w,
-                    const DeviceFloat *bias, bool add) {
-    DeviceRows to = device_rows(out), from = device_rows(a);
+static void fp32_product(Rows out, Range range, const Factors &f, const DeviceFloat *bias,
+                         bool add) {
+    const DeviceRows to = device_rows(out), from = device_rows(f.a);
+    const cublasOperation_t w_op = f.is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
     const int64_t rows = range.end - range.begin;
     if (rows <= 0 || to.columns == 0)
         return;
     const float one = 1, beta = add ? 1.0f : 0.0f;
-    const int64_t ldw = w_op == CUBLAS_OP_T ? from.columns : to.columns;
+    const int64_t ldw = f.is_transposed ? from.columns : to.columns;
     BLAS_CALL(cublasSgemm_64(library, w_op, CUBLAS_OP_N, to.columns, rows, from.columns, &one,
-                             floats_of(w), ldw, from.at + range.begin * from.stride, from.stride,
+                             floats_of(f.w), ldw, from.at + range.begin * from.stride, from.stride,
                              &beta, to.at + range.begin * to.stride, to.stride));
     if (bias != NULL || to.stride != to.columns)
         LAUNCH(finish_rows, cuda_blocks(rows * to.stride, THREADS), THREADS, 0,
                cuda_stream(STREAM_COMPUTE), to, range.begin, rows, floats_of(bias));
 }
 
+static void products(Rows out, Range range, const Factors *factors, int count,
+                     const DeviceFloat *bias, bool add) {
+    if (cuda_is_bf16)
+        return bf16_product(out, range, factors, count, bias, add);
+    for (int i = 0; i < count; i++)
+        fp32_product(out, range, factors[i], i == 0 ? bias : NULL, add || i > 0);
+}
+
 void cuda_dense(Rows out, Range range, Rows a, const DeviceFloat *w, const DeviceFloat *bias,
                 bool add, const Poll *) {
     const Factors one = {a, w, false};
-    if (cuda_is_bf16)
-        bf16_product(out, range, &one, 1, bias, add);
-    else
-        product(out, range, a, CUBLAS_OP_N, w, bias, add);
+    products(out, range, &one, 1, bias, add);
 }
 
 void cuda_dense_sum(Rows out, Range range, Rows a, const DeviceFloat *w, Rows b,
                     const DeviceFloat *w_b, const DeviceFloat *bias, const Poll *) {
     const Factors both[] = {{a, w, false}, {b, w_b, false}};
-    if (cuda_is_bf16)
-        return bf16_product(out, range, both, 2, bias, false);
-    product(out, range, a, CUBLAS_OP_N, w, bias, false);
-    product(out, range, b, CUBLAS_OP_N, w_b, NULL, true);
+    products(out, range, both, 2, bias, false);
 }
 
 void cuda_dense_transposed(Rows out, Range range, Rows g, const DeviceFloat *w, bool add,
                            const Poll *) {
     const Factors one = {g, w, true};
-    if (cuda_is_bf16)
-        bf16_product(out, range, &one, 1, NULL, add);
-    else
-        product(out, range, g, CUBLAS_OP_T, w, NULL, add);
+    products(out, range, &one, 1, NULL, add);
 }
 
 // ---- the weight gradient

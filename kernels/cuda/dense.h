@@ -7,13 +7,7 @@
 // STREAM_COMPUTE. Its mode is pedantic: fp32 is multiplied in fp32.
 cublasHandle_t blas(void);
 
-#define BLAS_CALL(call)                                                                            \
-    do {                                                                                           \
-        cublasStatus_t status_ = (call);                                                           \
-        if (status_ != CUBLAS_STATUS_SUCCESS)                                                      \
-            cuda_host->check_failed(__FILE__, __LINE__, EXIT_CUDA, "%s failed: %s", #call,         \
-                                    cublasGetStatusString(status_));                               \
-    } while (0)
+#define BLAS_CALL(call) CHECKED_CALL(#call, call, CUBLAS_STATUS_SUCCESS, cublasGetStatusString)
 
 // Partial sums of aT g: parts of equal height, and behind them one of the rows that are left.
 struct Parts {
@@ -22,14 +16,14 @@ struct Parts {
 };
 Parts parts_of(int64_t rows);
 
-// ---- dense_bf16.cu: where inputs are bf16
-
 // One product of a sum: a W, or a Wᵀ.
 struct Factors {
     Rows a;
     const DeviceFloat *w;
     bool is_transposed;
 };
+
+// ---- dense_bf16.cu: where inputs are bf16
 // out[r] = (out[r] if add) + the sum of `count` products + (bias if not NULL), r in range.
 void bf16_product(Rows out, Range range, const Factors *factors, int count, const DeviceFloat *bias,
                   bool add);

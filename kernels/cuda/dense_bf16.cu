@@ -99,7 +99,7 @@ __global__ static void finish_strip(RowsOf<Number> out, const float *sum, int64_
             value[j] =
                 c < out.columns ? old[j] + (term[j] + (bias != NULL ? bias[c] : 0.0f)) : 0.0f;
         }
-        put_quad(to, make_float4(value[0], value[1], value[2], value[3]));
+        put(to, make_float4(value[0], value[1], value[2], value[3]));
     }
 }
 

@@ -70,8 +70,8 @@ __device__ static inline float4 quad_value(ushort4 x) {
 template <typename Number> __device__ static inline float4 quad_of(const Number *at) {
     return quad_value(*(const RawQuad<Number> *)at);
 }
-__device__ static inline void put_quad(float *at, float4 value) { *(float4 *)at = value; }
-__device__ static inline void put_quad(Bf16 *at, float4 value) {
+__device__ static inline void put(float *at, float4 value) { *(float4 *)at = value; }
+__device__ static inline void put(Bf16 *at, float4 value) {
     Bf16 quad[4];
     put(quad, value.x), put(quad + 1, value.y), put(quad + 2, value.z), put(quad + 3, value.w);
     *(ushort4 *)at = make_ushort4(quad[0].bits, quad[1].bits, quad[2].bits, quad[3].bits);
@@ -79,13 +79,14 @@ __device__ static inline void put_quad(Bf16 *at, float4 value) {
 
 // ---- errors: a failed call ends the job with EXIT_CUDA and a sentence that names it.
 extern const PluginHost *cuda_host;
-#define CUDA_CALL(call)                                                                            \
+#define CHECKED_CALL(name, call, success, text_of)                                                 \
     do {                                                                                           \
-        cudaError_t status_ = (call);                                                              \
-        if (status_ != cudaSuccess)                                                                \
-            cuda_host->check_failed(__FILE__, __LINE__, EXIT_CUDA, "%s failed: %s", #call,         \
-                                    cudaGetErrorString(status_));                                  \
+        const auto status_ = (call);                                                               \
+        if (status_ != (success))                                                                  \
+            cuda_host->check_failed(__FILE__, __LINE__, EXIT_CUDA, "%s failed: %s", name,          \
+                                    text_of(status_));                                             \
     } while (0)
+#define CUDA_CALL(call) CHECKED_CALL(#call, call, cudaSuccess, cudaGetErrorString)
 
 // ---- host
 extern BackendStart cuda_how;

@@ -173,8 +173,8 @@ __launch_bounds__(ROW_THREADS) static void dropout_rows(RowsOf<Number> out, Rows
             Number *to = out.at + r * out.stride + OCTET * o;
             const float4 low = quad_of(from), high = quad_of(from + QUAD);
             const unsigned bits = kept_byte(key, gid[r], o);
-            put_quad(to, drop_quad(low, key.scale, bits));
-            put_quad(to + QUAD, drop_quad(high, key.scale, bits >> QUAD));
+            put(to, drop_quad(low, key.scale, bits));
+            put(to + QUAD, drop_quad(high, key.scale, bits >> QUAD));
         }
 }
 
@@ -215,7 +215,7 @@ __launch_bounds__(ROW_THREADS) static void add_bias_rows(RowsOf<Number> out, con
                 sum.z += bias[c + 2];
             if (c + 3 < columns)
                 sum.w += bias[c + 3];
-            put_quad(at, sum);
+            put(at, sum);
         }
 }
 
@@ -257,7 +257,7 @@ __global__ __launch_bounds__(ROW_THREADS) static void add_scaled_rows(RowsOf<Num
                                            sum_of(f, u.z, g, v.z), sum_of(f, u.w, g, v.w));
             Number *to = out.at + r * out.stride + c;
             if (c + QUAD <= columns) {
-                put_quad(to, sum);
+                put(to, sum);
                 continue;
             }
             const float some[] = {sum.x, sum.y, sum.z}; // padding stays as it is

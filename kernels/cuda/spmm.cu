@@ -12,13 +12,7 @@
 
 static constexpr int MATRICES = 16, FILL_THREADS = 256;
 
-#define SPARSE_CALL(call)                                                                          \
-    do {                                                                                           \
-        cusparseStatus_t status_ = (call);                                                         \
-        if (status_ != CUSPARSE_STATUS_SUCCESS)                                                    \
-            cuda_host->check_failed(__FILE__, __LINE__, EXIT_CUDA, "%s failed: %s", #call,         \
-                                    cusparseGetErrorString(status_));                              \
-    } while (0)
+#define SPARSE_CALL(call) CHECKED_CALL(#call, call, CUSPARSE_STATUS_SUCCESS, cusparseGetErrorString)
 
 static cusparseHandle_t library(void) {
     static cusparseHandle_t handle;

@@ -13,6 +13,7 @@ from .formats import (_from_dgl, _from_hdf, _from_json_lines, _from_matlab, _fro
 from .hypergraphs import are_members, from_hypergcn, from_simplices, of_hif, of_members, of_xgi
 from .process import answer
 
+
 def _from_json(path):
     data = _read_json(path)
     if isinstance(data, dict) and "incidences" in data:
@@ -104,13 +105,14 @@ def _write_named(stem, arrays):
 
 
 def _write_pins(stem, arrays):
-    """A line for each pin, and the nodes as above."""
+    """A line for each pin, and beside them the nodes, likewise."""
     _write_csv(stem + ".pins.csv", list(arrays["pins"]), arrays["pins"].values())
     _write_nodes(stem, arrays, set(arrays["pins"]["node"]))
     return stem + ".pins.csv"
 
 
 def _write_nodes(stem, arrays, linked):
+    """A table of the nodes, unless it would say no more than `linked`, the names of those in edges."""
     alone = len(set(arrays["node_names"]) - linked)
     attributes = arrays.get("columns", {})
     if "x" not in arrays and "y" not in arrays and alone == 0 and not attributes:
@@ -151,9 +153,9 @@ def is_for_python(path: str) -> bool:
 
 def convert(path: str, out: str) -> str:
     """Converts a file of another program with the loaders of those who made its format. Returns what was written: an .npz
-    of PyG's arrays, or a .csv where ids are names or the file is a table, or .pins.csv of a hypergraph. A pickle may run any program: convert only
-    files from those whom you trust. What fringe reads itself, and configs, the program converts: `out` is then a dataset
-    folder, an .npz or a METIS .graph."""
+    of PyG's arrays, a .csv where ids are names or the file is a table, or a .pins.csv of a hypergraph. A pickle may run any
+    program: convert only files from those whom you trust. What fringe reads itself, and configs, the program converts:
+    `out` is then a dataset folder, an .npz or a METIS .graph."""
     if os.path.exists(path) and not is_for_python(path):
         answer(["convert", path, out, "--force", "--quiet"])
         return out

@@ -414,6 +414,12 @@ def _from_json_lines(path):
     return _of_records(rows)
 
 
+def _of_csr(x):
+    """Features as they are stored."""
+    x = x.astype(np.float32)
+    return {f"attr_{name}": np.asarray(getattr(x, name)) for name in ("data", "indices", "indptr", "shape")}
+
+
 def _classes(y):
     """Numbers from 0, in ascending order of the values, which are said if they were others. Fractions are no classes."""
     if (y != np.floor(y)).any():
@@ -437,6 +443,4 @@ def _from_svmlight(path):
     nodes = x.shape[0]
     arrays = {"adj_data": np.zeros(0, np.float32), "adj_indices": np.zeros(0, np.int32),
               "adj_indptr": np.zeros(nodes + 1, np.int64), "adj_shape": np.array([nodes, nodes]), "labels": labels}
-    x = x.astype(np.float32)
-    arrays.update((f"attr_{name}", np.asarray(getattr(x, name))) for name in ("data", "indices", "indptr", "shape"))
-    return arrays
+    return {**arrays, **_of_csr(x)}

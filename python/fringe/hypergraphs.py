@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from .formats import SPLITS, _is_column, _need, _opened, _pickled, _say
+from .formats import SPLITS, _is_column, _need, _of_csr, _opened, _pickled, _say
 
 ROLES = {"tail": "s", "head": "t"}  # of HIF: an edge leads from its tail to its head
 
@@ -52,7 +52,7 @@ def _of_pins(pins, names=(), attributes=None, weights=None, roles=None):
 def of_hif(data):
     """HIF, the Hypergraph Interchange Format, which XGI, HyperNetX and Hypergraphx write."""
     pins = [(one["node"], one["edge"]) for one in data["incidences"]]
-    nodes, edges = ({one[key]: {**one.get("attrs", {}), **{"weight": one[w] for w in ("weight",) if w in one}}
+    nodes, edges = ({one[key]: {**one.get("attrs", {}), **({"weight": one["weight"]} if "weight" in one else {})}
                      for one in data.get(f"{key}s", [])} for key in ("node", "edge"))
     if any("weight" in one for one in data["incidences"]):
         _say("not converted: weights of incidences")
@@ -76,8 +76,8 @@ def are_members(data):
 
 def of_members(path, data):
     if set().union(*data.values()) <= data.keys():
-        raise SystemExit(f"{path}: each member is the name of a list, too, so these may be the neighbours of nodes; write edges, or "
-                         "hyperedges by names of their own")
+        raise SystemExit(f"{path}: each member is the name of a list, too, so these may be the neighbours of nodes; write "
+                         "edges, or hyperedges by names of their own")
     _say("lists of members: each key is the name of a hyperedge")
     return _of_pins([(node, edge) for edge, nodes in data.items() for node in sorted(nodes, key=str)])
 
@@ -86,12 +86,11 @@ def from_hypergcn(folder):
     """The folders of HyperGCN: hypergraph, features and labels as pickles, and splits/1.pickle, a dict of lists of nodes."""
     sparse = _need("scipy.sparse", "HyperGCN's features")
     members, x, y = (_pickled(os.path.join(folder, f"{name}.pickle")) for name in ("hypergraph", "features", "labels"))
-    x, y = sparse.csr_matrix(x).astype(np.float32), np.asarray(y)
+    x, y = sparse.csr_matrix(x), np.asarray(y)
     node = np.concatenate([sorted(nodes) for nodes in members.values()])
     edge = np.repeat(np.arange(len(members)), [len(nodes) for nodes in members.values()])
     arrays = {"hyperedge_index": np.stack([node, edge]).astype(np.int64), "num_nodes": np.array([x.shape[0]]),
-              "y": y.argmax(1) if y.ndim == 2 else y}
-    arrays.update((f"attr_{name}", np.asarray(getattr(x, name))) for name in ("data", "indices", "indptr", "shape"))
+              "y": y.argmax(1) if y.ndim == 2 else y, **_of_csr(x)}
     splits = os.path.join(folder, "splits")
     names = sorted(os.listdir(splits), key=lambda name: (len(name), name)) if os.path.isdir(splits) else []
     if names:

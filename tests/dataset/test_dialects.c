@@ -79,6 +79,7 @@ TEST(lists_of_edges) {
         {"a,b,c\n0,1,2\n", "", "do not say which ones", 0, ""},
         {"g1,g2,g3\n0,1,2\n", "", "do not say which ones", 0, ""},
         {"source,x1,x2\n0,1,2\n", "", "do not say which ones", 0, ""},
+        {"x1,x2,y1,y2\n0,1,2,3\n", "", "do not say which ones", 0, ""},
         {"protein1 protein2 score\n1 0 9\n0 1 9\n", "", "from column 'protein1' to 'protein2'", 2,
          "10"},
         {"a,b,c\n0,1,2\n1,0,2\n", ", \"columns\": {\"source\": \"c\", \"target\": \"b\"}",
