@@ -25,24 +25,32 @@ static struct Supervisor {
     bool saves;                  // the command finishes an epoch and saves
     double late_since;           // clock of the first look after a request in the set-up; 0: none
     volatile sig_atomic_t child; // mpirun
-    volatile sig_atomic_t asked; // 1 after the ranks got a stop request
+    volatile sig_atomic_t asked; // the first signal by which the ranks were asked to stop; 0: none
+    volatile sig_atomic_t said;  // 1 after the terminal was told so
     volatile sig_atomic_t ended_by; // the signal that was to end it at once
     unsigned long long listens;     // bits of the signals that are requests; signal 1 is bit 0
 } supervisor;
 
 static unsigned long long bit_of(int number) { return 1ULL << (number - 1); }
 
+// Once, and only if there is an epoch to finish. That the ranks have begun may be heard after the
+// request; the next look then says it.
+static void say_what_was_asked(void) {
+    if (!supervisor.asked || supervisor.said || !screen_work_has_begun())
+        return;
+    supervisor.said = 1;
+    terminal_say_now(supervisor.asked == SIGINT
+                         ? "\nfringe: stopping; the current epoch is finished and saved first; "
+                           "Ctrl-C again ends at once\n"
+                         : "fringe: stopping; the current epoch is finished and saved first\n");
+}
+
 // Sends the request before the message, because the terminal may be blocked.
 static void ask_to_stop(int number) {
-    bool first = !supervisor.asked;
-    supervisor.asked = 1;
+    if (!supervisor.asked)
+        supervisor.asked = number;
     kill(supervisor.child, SIGUSR1); // mpirun forwards it to all ranks
-    if (first && screen_work_has_begun())
-        terminal_say_now(
-            number == SIGINT
-                ? "\nfringe: stopping; the current epoch is finished and saved first; Ctrl-C "
-                  "again ends at once\n"
-                : "fringe: stopping; the current epoch is finished and saved first\n");
+    say_what_was_asked();
 }
 
 // The requests among the signals that are pending for mpirun. A signal handler calls this, so it
@@ -63,9 +71,7 @@ static unsigned long long pending_for_mpirun(void) {
 // while the terminal is blocked.
 static void look_for_requests(UNUSED int number) {
     int kept = errno;
-    if (supervisor.asked)
-        kill(supervisor.child, SIGUSR1);
-    else if (pending_for_mpirun() != 0)
+    if (supervisor.asked || pending_for_mpirun() != 0)
         ask_to_stop(SIGTERM);
     errno = kept;
 }

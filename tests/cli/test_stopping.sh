@@ -135,7 +135,8 @@ for ranks in 1 2; do
     since=$EPOCHREALTIME
     kill -TERM $pid
     ends "TERM to $ranks rank(s) in set-up" 75 '^fringe: stopped during set-up; there was nothing to save'
-    awk "BEGIN {exit !($EPOCHREALTIME - $since < 2)}" || fail "it leaves after $since to $EPOCHREALTIME s"
+    awk "BEGIN {exit !($EPOCHREALTIME - $since < 5)}" || # sooner than what is read, on a busy machine, too
+        fail "it leaves after $since to $EPOCHREALTIME s"
     [ ! -e early-$ranks/metrics.jsonl ] || fail "and does not train"
 done
 slowly "$FRINGE" train tiny.json --set run.dir=early-unread >out 2>terminal </dev/null & pid=$!
@@ -178,21 +179,22 @@ ends "a rank that dies under an mpirun of the user's" 137 .
 ! grep -E "$false_words" out || fail "the rank that is left says what is not so"
 
 # --- at random moments of the set-up: the cache is whole
-answered=0
+listens() { # PID: until it is our program, and has taken TERM from the system
+    until grep -qx fringe "/proc/$1/comm" && grep -qE '^Sig(Blk|Cgt):.*[4-7c-f]...$' "/proc/$1/status"; do
+        nap 0.01
+    done
+}
 for ((i = 0; i < ${FRINGE_STOPS:-20}; i++)); do
     ranks=$((1 + i % 2))
     [ $((i % 5)) -eq 0 ] && rm -rf cache
     start --ranks $ranks --set run.dir=setup-$i
-    sleep "$(printf '0.%03d' $((50 + RANDOM % 250)))"
-    [ ! -e setup-$i/.fringe ] || late=$i # it has begun, and must answer
+    listens $pid
+    sleep "$(printf '0.%03d' $((RANDOM % 250)))"
     kill -TERM $pid
     status=0
     wait $pid || status=$?
-    answered=$((answered + (status == 75)))
-    # 143: the program had not begun yet
-    [ $status -eq 75 ] || { [ $status -eq 143 ] && [ "${late-}" != $i ]; } || { fail "stop $i: exit $status" && cat out; }
+    [ $status -eq 75 ] || { fail "stop $i: exit $status" && cat out; }
 done
-[ $((answered * 5)) -ge $((i * 4)) ] || fail "$answered of $i stops were answered"
 none_left setup-
 expect "the cache serves the next run" 0 'result +epoch 20: ' \
     "$FRINGE" train tiny.json --ranks 2 --set run.dir=after
@@ -222,7 +224,7 @@ done
 mv slow.out out && pid=$slow_start
 ends "a stop while mpirun starts ranks" 75 '^fringe: stopped during set-up; there was nothing to save$'
 [ "$(grep -vc '^mpirun\|^start' out)" -eq 1 ] || fail "with one sentence: $(cat out)"
-[ $(($(stat -c %Y out) - slow_since)) -le 10 ] || fail "within 10 s"
+[ $(($(stat -c %Y out) - slow_since)) -le 30 ] || fail "within 30 s"
 none_left slow
 mv hung.out out && pid=$hung
 if [ -r /proc/$$/task/$$/children ]; then
