@@ -68,6 +68,7 @@ static bool spmm_is_used(void) { return word_is(cuda_spmm(), "cusparse"); }
 struct Aggregate {
     DeviceCsr csr;
     Spmm *spmm;                          // where run.spmm is not own
+    int32_t *order;                      // of AggregateTask
     int32_t *long_row, *device_long_row; // ascending; one on the host, one on the device
     int64_t long_rows;
     const float *weight; // NULL: the Csr's; cuSPARSE knows these alone
@@ -91,12 +92,29 @@ static int64_t count_long(const Csr *csr, int32_t *list) {
     return count;
 }
 
+// Every window of rows by falling length.
+static int32_t *order_new(const Csr *csr) {
+    const size_t bytes = (size_t)csr->rows * sizeof(int32_t);
+    int32_t *host = (int32_t *)cuda_host->memory_alloc(bytes, "order of rows");
+    for (int64_t i = 0; i < csr->rows; i++)
+        host[i] = (int32_t)i;
+    for (int64_t first = 0; first < csr->rows; first += WINDOW)
+        std::stable_sort(
+            host + first, host + least(first + WINDOW, csr->rows), [csr](int32_t a, int32_t b) {
+                return csr->offset[a + 1] - csr->offset[a] > csr->offset[b + 1] - csr->offset[b];
+            });
+    int32_t *order = (int32_t *)device_copy(host, bytes, "order of rows");
+    cuda_host->memory_free(host);
+    return order;
+}
+
 Aggregate *cuda_aggregate_new(const Csr *csr, int64_t sources, int64_t columns, RowsType,
                               const char *) {
     Aggregate *a = (Aggregate *)cuda_host->memory_alloc(sizeof *a, "sparse aggregate");
     a->csr = device_csr_new(csr);
     if (spmm_may_be_used())
         a->spmm = spmm_new(&a->csr, csr->offset, sources, rows_stride(columns));
+    a->order = order_new(csr);
     a->long_rows = count_long(csr, NULL);
     size_t bytes = (size_t)a->long_rows * sizeof *a->long_row;
     a->long_row = (int32_t *)cuda_host->memory_alloc(bytes, "long rows");
@@ -108,8 +126,8 @@ Aggregate *cuda_aggregate_new(const Csr *csr, int64_t sources, int64_t columns, 
 // A long row has more than LONG_ROW entries, so there are at most entries / LONG_ROW of them.
 size_t cuda_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns, RowsType,
                             const char *) {
-    size_t lists = 2 * (size_t)(csr_entries(csr) / LONG_ROW) * sizeof(int32_t);
-    return sizeof(Aggregate) + lists +
+    size_t lists = (size_t)csr->rows + 2 * (size_t)(csr_entries(csr) / LONG_ROW);
+    return sizeof(Aggregate) + lists * sizeof(int32_t) +
            (spmm_may_be_used() ? spmm_bytes(csr, sources, rows_stride(columns)) : 0);
 }
 
@@ -118,6 +136,7 @@ void cuda_aggregate_free(Aggregate *a) {
         return;
     spmm_free(a->spmm);
     cuda_free(a->device_long_row);
+    cuda_free(a->order);
     cuda_host->memory_free(a->long_row);
     device_csr_free(&a->csr);
     cuda_host->memory_free(a);
@@ -163,6 +182,8 @@ void cuda_aggregate_rows(Aggregate *a, Rows out, Range range, bool self, const D
     task.left = floats_of(left);
     task.right = a->right;
     task.self = self;
+    task.order = a->order;
+    task.ordered = a->csr.rows;
     task.longest = LONG_ROW;
     task.lanes = a->lanes;
     if (range.begin >= range.end || (uses_spmm(a) && spmm_rows(a->spmm, &task, range)))

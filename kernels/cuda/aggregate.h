@@ -16,6 +16,8 @@ struct AggregateTask {
     int lanes;                    // of a tile, at most (4 .. 32); 0: by the size of x
     const int64_t *begin, *end;
     const int32_t *row, *column;
+    const int32_t *order; // the rows of all windows, in which turn they are done; NULL: as they are
+    int64_t ordered;      // rows in it
     const float *weight, *left, *right; // NULL: all 1
     bool self, resume;
     int64_t longest; // rows of more edges are left out; 0: none is
@@ -33,6 +35,10 @@ __device__ static inline void put_out(const AggregateTask &task, int64_t at, Sum
     else
         put((float *)task.out + at, sum);
 }
+
+// The order of rows is one inside windows of so many: wide enough that rows beside each other are
+// of one length, narrow enough that neighbours in the graph stay near one another (docs/gpu.md).
+enum { WINDOW = 4096 };
 
 // Rows first .. last - 1 of the task, on STREAM_COMPUTE.
 void aggregate_task_run(const AggregateTask *task, int64_t first, int64_t last);

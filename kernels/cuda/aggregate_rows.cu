@@ -5,7 +5,9 @@
 // of the list. What is waited for is memory: a lane asks for the rows of AHEAD edges at once before
 // it adds the first. Neighbouring lanes read neighbouring columns, so a request is one line. A row
 // of x is read once for each of its edges: all rows are done in some columns before the next ones
-// begin, so that the slice of x that is read meanwhile stays in the device's second cache.
+// begin, so that the slice of x that is read meanwhile stays in the device's second cache. Lanes of
+// a warp that do several rows wait for the longest of them, so rows are done in the order of their
+// lengths (AggregateTask.order).
 #include "aggregate.h"
 
 enum { THREADS = 128, AHEAD = 8, BLOCKS = 6, WEIGHT = 1, RIGHT = 2 };
@@ -60,26 +62,37 @@ __device__ static inline float4 add_edges(const AggregateTask &task, float4 sum,
     return sum;
 }
 
+// The rows that a call asks for, and the places in the order among which they are.
+struct RowPlaces {
+    int64_t first, last;
+    int64_t begin, end;
+};
+
 // `lanes` neighbouring threads take a tile of 4 lanes columns of one row; all rows of a tile come
 // before the next tile. BLOCKS a multiprocessor leave a thread the registers for AHEAD rows.
 template <int KIND, typename X>
 __global__ __launch_bounds__(THREADS, BLOCKS) static void rows_kernel(AggregateTask task,
-                                                                      int64_t first, int64_t last,
-                                                                      int lanes, int tiles) {
+                                                                      RowPlaces at, int lanes,
+                                                                      int tiles) {
     const int groups = (int)blockDim.x / lanes;
-    const int64_t rows = last - first, items = rows * tiles, step = (int64_t)gridDim.x * groups;
+    const int64_t places = at.end - at.begin, items = places * tiles;
+    const int64_t step = (int64_t)gridDim.x * groups;
     for (int64_t item = (int64_t)blockIdx.x * groups + threadIdx.x / lanes; item < items;
          item += step) {
-        const int64_t k = first + item % rows, begin = task.begin[k], end = task.end[k];
-        const int64_t at = 4 * (item / rows * lanes + threadIdx.x % lanes);
+        const int64_t place = at.begin + item % places;
+        const int64_t k = task.order != NULL ? task.order[place] : place;
+        const int64_t column = 4 * (item / places * lanes + threadIdx.x % lanes);
+        if (column >= task.out_stride || k < at.first || k >= at.last)
+            continue;
+        const int64_t begin = task.begin[k], end = task.end[k];
         const bool unchanged = task.resume && task.left == NULL && begin == end;
-        if (at >= task.out_stride || unchanged || (task.longest > 0 && end - begin > task.longest))
+        if (unchanged || (task.longest > 0 && end - begin > task.longest))
             continue;
         const int64_t i = task.row != NULL ? task.row[k] : k;
-        float4 sum = add_edges<KIND, X>(task, start_of<X>(task, i, at), begin, end, at);
+        float4 sum = add_edges<KIND, X>(task, start_of<X>(task, i, column), begin, end, column);
         if (task.left != NULL)
             sum = times(task.left[i], sum);
-        put_out(task, i * task.out_stride + at, sum);
+        put_out(task, i * task.out_stride + column, sum);
     }
 }
 
@@ -100,16 +113,25 @@ static int lanes_for(const AggregateTask *task) {
     return lanes;
 }
 
+// Whole windows, of which rows outside of the call's are passed over.
+static RowPlaces places_of(const AggregateTask *task, int64_t first, int64_t last) {
+    if (task->order == NULL)
+        return RowPlaces{first, last, first, last};
+    const int64_t end = least(divide_up(last, WINDOW) * WINDOW, task->ordered);
+    return RowPlaces{first, last, first / WINDOW * WINDOW, end};
+}
+
 template <typename X> static void run_task(const AggregateTask *task, int64_t first, int64_t last) {
-    static void (*const kernels[])(AggregateTask, int64_t, int64_t, int,
+    static void (*const kernels[])(AggregateTask, RowPlaces, int,
                                    int) = {rows_kernel<0, X>, rows_kernel<WEIGHT, X>,
                                            rows_kernel<RIGHT, X>, rows_kernel<WEIGHT | RIGHT, X>};
     const int lanes = lanes_for(task);
+    const RowPlaces at = places_of(task, first, last);
     const int64_t tiles = divide_up(task->out_stride, 4 * lanes);
     const int kind = (task->weight != NULL ? WEIGHT : 0) | (task->right != NULL ? RIGHT : 0);
     // one item a group: the device hands out blocks as others end, which evens out long rows
-    LAUNCH(kernels[kind], divide_up((last - first) * tiles * lanes, THREADS), THREADS, 0,
-           cuda_stream(STREAM_COMPUTE), *task, first, last, lanes, (int)tiles);
+    LAUNCH(kernels[kind], divide_up((at.end - at.begin) * tiles * lanes, THREADS), THREADS, 0,
+           cuda_stream(STREAM_COMPUTE), *task, at, lanes, (int)tiles);
 }
 
 void aggregate_task_run(const AggregateTask *task, int64_t first, int64_t last) {

@@ -375,7 +375,7 @@ static void dot(Case *c) {
          2,                                                                                        \
          {{1500, 16}, {9000, 3}, {17000, 1}, {600, 256}, {300, 602}}},                             \
         {"column_sums", column_sums, 1, 0, 0, 1, {{9000, 3}, {17000, 1}, {600, 256}, {5000, 41}}}, \
-        {"aggregate_rows", aggregate_rows, 16, 0, 8, 16, {{1500, 16}, {300, 602}}},                \
+        {"aggregate_rows", aggregate_rows, 16, 0, 8, 16, {{9000, 3}, {1500, 16}, {300, 602}}},     \
         {"aggregate_rows of a long row", aggregate_long_row, 16, 0, 8, 16, {{600, 256}}},          \
         {"aggregate_sums", aggregate_sums, 8, 0, 0, 8, {{1500, 16}, {300, 602}}},                  \
         {"aggregate_weights", aggregate_weights, 2, 0, 2, 2, {{1500, 16}}},                        \
