@@ -92,17 +92,19 @@ static int64_t count_long(const Csr *csr, int32_t *list) {
     return count;
 }
 
-// Every window of rows by falling length.
+// Every window of rows by falling length, and rows of one length as they are.
 static int32_t *order_new(const Csr *csr) {
     const size_t bytes = (size_t)csr->rows * sizeof(int32_t);
     int32_t *host = (int32_t *)cuda_host->memory_alloc(bytes, "order of rows");
+    const auto is_before = [csr](int32_t a, int32_t b) {
+        const int64_t edges_a = csr->offset[a + 1] - csr->offset[a];
+        const int64_t edges_b = csr->offset[b + 1] - csr->offset[b];
+        return edges_a != edges_b ? edges_a > edges_b : a < b;
+    };
     for (int64_t i = 0; i < csr->rows; i++)
         host[i] = (int32_t)i;
     for (int64_t first = 0; first < csr->rows; first += WINDOW)
-        std::stable_sort(
-            host + first, host + least(first + WINDOW, csr->rows), [csr](int32_t a, int32_t b) {
-                return csr->offset[a + 1] - csr->offset[a] > csr->offset[b + 1] - csr->offset[b];
-            });
+        std::sort(host + first, host + least(first + WINDOW, csr->rows), is_before);
     int32_t *order = (int32_t *)device_copy(host, bytes, "order of rows");
     cuda_host->memory_free(host);
     return order;
