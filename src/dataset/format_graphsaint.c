@@ -71,7 +71,7 @@ static bool read(Dataset *d, const Request *request, Error *err) {
                          "%s: it needs adj_full.npz, feats.npy, class_map.json and role.json",
                          request->path);
     path_join(path, sizeof path, folder, names[GRAPH]);
-    return matrix_read(d, path, -1, err) &&
+    return matrix_read(d, path, err) &&
            (config->data.features[0] != '\0' || read_features(d, folder, err)) &&
            (config->data.labels[0] != '\0' || read_classes(d, folder, err)) &&
            read_roles(d, folder, err);

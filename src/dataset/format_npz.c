@@ -4,45 +4,6 @@
 
 #include "npz_layout.h"
 
-#include <unistd.h>
-
-static bool check_square(const FileCsr *csr, Error *err) {
-    if (csr->rows != csr->columns)
-        return error_set(err, EXIT_DATA,
-                         "the adjacency has %lld rows and %lld columns; it must be square",
-                         (long long)csr->rows, (long long)csr->columns);
-    if (csr->rows < 1 || csr->rows > DATASET_MAX_NODES)
-        return error_set(err, EXIT_DATA, "%lld nodes; 1 to %d can be used", (long long)csr->rows,
-                         DATASET_MAX_NODES);
-    return true;
-}
-
-// The rows of a csc matrix are those of its transpose.
-static void take_rows(Dataset *dataset, Csr *rows, bool transposed) {
-    Csr back;
-    if (transposed) {
-        csr_transpose(&back, rows, rows->rows);
-        csr_free(rows);
-        *rows = back;
-    }
-    dataset_set_csr(dataset, rows);
-}
-
-static bool read_csr_graph(Dataset *dataset, Npz *npz, const char *prefix, Error *err) {
-    CLEARED(file_csr_clear) FileCsr csr = {0};
-    Csr rows = {0};
-    char format[8] = "csr";
-    if ((prefix[0] == '\0' && !npz_layout_format(npz, format, err)) ||
-        !file_csr_read(&csr, npz, prefix, true, err))
-        return false;
-    if (check_square(&csr, err)) {
-        rows = (Csr){csr.rows, csr.offset, csr.index, csr.value};
-        csr = (FileCsr){0};
-        take_rows(dataset, &rows, strcmp(format, "csc") == 0);
-    }
-    return dataset->target != NULL;
-}
-
 static bool read_graph(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Request *request,
                        Error *err) {
     if (layout->hypergraph)
@@ -54,7 +15,7 @@ static bool read_graph(Dataset *dataset, Npz *npz, const NpzLayout *layout, cons
                          "data.weights: the graph is a matrix, whose values ('%sdata') are the "
                          "weights",
                          layout->csr);
-    return read_csr_graph(dataset, npz, layout->csr, err);
+    return matrix_take(dataset, npz, layout->csr, VALUES_OF_EDGES, err);
 }
 
 bool npz_read_dataset(Dataset *dataset, Npz *npz, const Request *request, Error *err) {

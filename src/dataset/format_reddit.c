@@ -108,7 +108,7 @@ static bool read(Dataset *d, const Request *request, Error *err) {
     if (!find_files(&found, request->path))
         return error_set(err, EXIT_DATA, "%s: there are no %s and %s in it", request->path,
                          data_name, graph_names[0]);
-    if (!matrix_read(d, found.graph, -1, err))
+    if (!matrix_read(d, found.graph, err))
         return false;
     if (found.loops)
         drop_loops(d);

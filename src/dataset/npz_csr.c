@@ -26,7 +26,10 @@ static bool read_columns(FileCsr *csr, Npz *npz, const char *prefix, Error *err)
 static bool read_values(FileCsr *csr, Npz *npz, const char *prefix, int64_t *count, Error *err) {
     Npy npy;
     const char *key = KEY(prefix, "data");
-    if (!csr->ones)
+    *count = csr->entries;
+    if (csr->values == VALUES_UNREAD)
+        return true;
+    if (csr->values == VALUES_KEPT)
         return npz_floats(npz, key, &csr->value, count, err);
     bool ok = npz_look(npz, key, &npy, err) &&
               (npy.rank == 1 || error_set(err, EXIT_DATA, "'%s' must be one-dimensional", key));
@@ -69,12 +72,6 @@ static bool csr_check(const FileCsr *csr, const char *prefix, int64_t offsets, i
     return true;
 }
 
-static void read_ahead(FileCsr *csr, Npz *npz, const char *prefix, bool weights) {
-    const char *indices = KEY(prefix, "indices"), *data = KEY(prefix, "data");
-    csr->ones = weights && npz_is_all_one(npz, data);
-    npz_read_ahead(npz, csr->ones ? 1 : 2, (const char *const[]){indices, data});
-}
-
 // by_column: CSC, the rows of whose transpose are read.
 static bool read_lists(FileCsr *csr, Npz *npz, const char *prefix, bool by_column, Error *err) {
     int64_t offsets = 0, values = 0;
@@ -88,15 +85,6 @@ static bool read_lists(FileCsr *csr, Npz *npz, const char *prefix, bool by_colum
     return npz_integers(npz, KEY(prefix, "indptr"), &csr->offset, &offsets, err) &&
            read_columns(csr, npz, prefix, err) && read_values(csr, npz, prefix, &values, err) &&
            csr_check(csr, prefix, offsets, values, err);
-}
-
-bool file_csr_read(FileCsr *csr, Npz *npz, const char *prefix, bool weights, Error *err) {
-    *csr = (FileCsr){0};
-    read_ahead(csr, npz, prefix, weights);
-    bool ok = read_lists(csr, npz, prefix, false, err);
-    if (!ok)
-        file_csr_clear(csr);
-    return ok;
 }
 
 // ---- matrices of scipy.sparse.save_npz
@@ -134,42 +122,104 @@ static void transpose(FileCsr *csr) {
 
 static bool read_places(FileCsr *coo, int32_t **row, Npz *npz, Error *err) {
     int64_t rows = 0, values = 0;
-    return file_csr_shape(coo, npz, "", err) &&
-           npz_below(npz, "row", "rows", coo->rows, row, &rows, err) &&
-           npz_below(npz, "col", "columns", coo->columns, &coo->index, &coo->entries, err) &&
-           read_values(coo, npz, "", &values, err) &&
-           ((rows == coo->entries && values == coo->entries) ||
-            error_set(err, EXIT_DATA, "'row' has %lld entries, 'col' %lld and 'data' %lld",
-                      (long long)rows, (long long)coo->entries, (long long)values));
+    if (!file_csr_shape(coo, npz, "", err) ||
+        !npz_below(npz, "row", "rows", coo->rows, row, &rows, err) ||
+        !npz_below(npz, "col", "columns", coo->columns, &coo->index, &coo->entries, err))
+        return false;
+    if (rows != coo->entries)
+        return error_set(err, EXIT_DATA, "'row' has %lld entries and 'col' has %lld",
+                         (long long)rows, (long long)coo->entries);
+    return read_values(coo, npz, "", &values, err) &&
+           (values == coo->entries ||
+            error_set(err, EXIT_DATA, "'data' has %lld entries and 'row' has %lld",
+                      (long long)values, (long long)rows));
+}
+
+static bool ascends(const int32_t *row, int64_t count) {
+    for (int64_t e = 1; e < count; e++)
+        if (row[e - 1] > row[e])
+            return false;
+    return true;
+}
+
+// Rows that ascend need no sorting: the list of columns is that of the matrix.
+static bool take_ascending(FileCsr *csr, FileCsr *coo, const int32_t *row, Error *err) {
+    coo->offset = TRY(int64_t, coo->rows + 1, "rows of a matrix", err);
+    for (int64_t e = 0; coo->offset != NULL && e < coo->entries; e++)
+        coo->offset[row[e] + 1]++;
+    if (coo->offset != NULL)
+        offsets_sum(coo->offset, coo->rows);
+    *csr = *coo;
+    *coo = (FileCsr){0};
+    return csr->offset != NULL;
 }
 
 static bool read_coo(FileCsr *csr, Npz *npz, Error *err) {
-    CLEARED(file_csr_clear) FileCsr coo = {0};
+    CLEARED(file_csr_clear) FileCsr coo = {.values = csr->values};
     Csr rows;
     CLEARED(memory_drop) int32_t *row = NULL;
-    bool ok = read_places(&coo, &row, npz, err) &&
-              csr_from_pairs(&rows, coo.rows, coo.entries, row, coo.index, coo.value,
-                             "sparse features", err);
+    npz_read_ahead(npz, 2, (const char *const[]){"row", "col"});
+    if (!read_places(&coo, &row, npz, err))
+        return false;
+    if (ascends(row, coo.entries))
+        return take_ascending(csr, &coo, row, err);
+    bool ok = csr_from_pairs(&rows, coo.rows, coo.entries, row, coo.index, coo.value,
+                             "entries of a matrix", err);
     if (ok)
         *csr = file_csr_of(&rows, coo.columns);
     return ok;
 }
 
-bool file_matrix_read(FileCsr *csr, Npz *npz, Error *err) {
-    char format[8];
-    *csr = (FileCsr){0};
-    if (!npz_format(npz, format, err))
+bool file_matrix_read(FileCsr *csr, Npz *npz, const char *prefix, MatrixValues values, Error *err) {
+    const char *indices = KEY(prefix, "indices"), *data = KEY(prefix, "data");
+    char format[8] = "csr";
+    *csr = (FileCsr){.values = values};
+    if (prefix[0] == '\0' && !npz_format(npz, format, err))
         return false;
     bool by_column = strcmp(format, "csc") == 0, coo = strcmp(format, "coo") == 0;
-    bool ok = coo || by_column || strcmp(format, "csr") == 0
-                  ? (coo ? read_coo(csr, npz, err) : read_lists(csr, npz, "", by_column, err))
-                  : error_set(err, EXIT_DATA,
-                              "its format is '%s'; fringe reads csr, csc and coo: save_npz(path, "
-                              "matrix.tocsr())",
-                              SHOWN(format));
+    if (!coo && !by_column && strcmp(format, "csr") != 0)
+        return error_set(err, EXIT_DATA,
+                         "its format is '%s'; fringe reads csr, csc and coo: save_npz(path, "
+                         "matrix.tocsr())",
+                         SHOWN(format));
+    if (values == VALUES_OF_EDGES && !npz_is_all_one(npz, data))
+        csr->values = VALUES_KEPT;
+    if (!coo)
+        npz_read_ahead(npz, csr->values == VALUES_KEPT ? 2 : 1,
+                       (const char *const[]){indices, data});
+    bool ok = coo ? read_coo(csr, npz, err) : read_lists(csr, npz, prefix, by_column, err);
     if (ok && by_column)
         transpose(csr);
     if (!ok)
         file_csr_clear(csr);
     return ok;
+}
+
+// ---- as the edges of a graph
+
+bool file_csr_is_square(const FileCsr *csr, Error *err) {
+    if (csr->rows != csr->columns)
+        return error_set(err, EXIT_DATA,
+                         "the adjacency has %lld rows and %lld columns; it must be square",
+                         (long long)csr->rows, (long long)csr->columns);
+    return (csr->rows >= 1 && csr->rows <= DATASET_MAX_NODES) ||
+           error_set(err, EXIT_DATA, "%lld nodes; 1 to %d can be used", (long long)csr->rows,
+                     DATASET_MAX_NODES);
+}
+
+bool matrix_take(Dataset *dataset, Npz *npz, const char *prefix, MatrixValues values, Error *err) {
+    FileCsr csr;
+    if (!file_csr_shape(&csr, npz, prefix, err) || !file_csr_is_square(&csr, err) ||
+        !file_matrix_read(&csr, npz, prefix, values, err))
+        return false;
+    Csr rows = {csr.rows, csr.offset, csr.index, csr.value};
+    dataset_set_csr(dataset, &rows);
+    return true;
+}
+
+bool matrix_read(Dataset *dataset, const char *path, Error *err) {
+    CLEARED(npz_drop) Npz *npz = npz_open(path, err);
+    progress_begin("read", "%s", path_name(path));
+    return npz != NULL &&
+           (matrix_take(dataset, npz, "", VALUES_UNREAD, err) || npz_name_file(err, path));
 }

@@ -92,12 +92,8 @@ static bool count_nodes(int64_t *nodes, const Pairs *pairs, Npz *npz, const NpzL
     int64_t rows = npz_layout_rows(layout, npz);
     *nodes = rows > 0 ? rows : request->rows;
     if (layout->coo) {
-        if (!file_csr_shape(&shape, npz, "", err))
+        if (!file_csr_shape(&shape, npz, "", err) || !file_csr_is_square(&shape, err))
             return false;
-        if (shape.rows != shape.columns)
-            return error_set(err, EXIT_DATA,
-                             "the adjacency has %lld rows and %lld columns; it must be square",
-                             (long long)shape.rows, (long long)shape.columns);
         *nodes = shape.rows;
     }
     if (*nodes < 1)

@@ -134,12 +134,3 @@ int64_t npz_layout_rows(const NpzLayout *layout, Npz *npz) {
         features = sparse.rows;
     return features > labels ? features : labels;
 }
-
-bool npz_layout_format(Npz *npz, char format[8], Error *err) {
-    return npz_format(npz, format, err) &&
-           (strcmp(format, "csr") == 0 || strcmp(format, "csc") == 0 ||
-            error_set(err, EXIT_DATA,
-                      "its format is '%s'; fringe reads csr and csc: save_npz(path, "
-                      "matrix.tocsr())",
-                      SHOWN(format)));
-}

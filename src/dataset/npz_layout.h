@@ -21,7 +21,6 @@ bool npz_layout_of_nodes(NpzLayout *layout, const Npz *npz, Error *err);
 void npz_name_unread(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Config *config);
 int64_t npz_layout_rows(const NpzLayout *layout, Npz *npz); // of features or labels; -1: neither
 int64_t npz_ids_end(const int64_t *id, int64_t count); // the largest and 1, at most 2^31; 0: none
-bool npz_layout_format(Npz *npz, char format[8], Error *err); // "csr" or "csc"
 
 // ---- npz_take.c
 // Lists of any length, which the caller frees; errors name the array. npz_below: ids from 0, which
@@ -34,6 +33,8 @@ bool npz_num_nodes(Npz *npz, int64_t *nodes, Error *err); // at least 1; -1: it 
 // Reads an array and hands it over, with the number of the nodes. Errors name the array.
 typedef bool ArrayTaker(Dataset *dataset, Npy *npy, int64_t rows, Error *err);
 bool npz_take(Dataset *dataset, Npz *npz, const char *key, ArrayTaker *take, Error *err);
+// Prefixes an error with the file's name, unless npz_read did. Returns false.
+bool npz_name_file(Error *err, const char *path);
 
 // ---- format_npz.c
 // Format.read of an open archive, which the caller closes.
@@ -45,36 +46,36 @@ bool npz_read_edges(Dataset *dataset, Npz *npz, const NpzLayout *layout, const R
 const char *npz_weights(const Npz *npz, const Config *config); // the array; NULL: none
 
 // ---- npz_csr.c
+// What becomes of a matrix's values. Those of edges are not kept where all are 1; where they say no
+// more than that there is an edge, they are not read.
+typedef enum MatrixValues { VALUES_KEPT, VALUES_OF_EDGES, VALUES_UNREAD } MatrixValues;
 // A CSR matrix as the file holds it, checked.
 typedef struct FileCsr {
     int64_t rows, columns, entries;
     int64_t *offset; // [rows+1]
     int32_t *index;  // [entries]
-    float *value;    // [entries]; NULL if `ones`
-    bool ones;       // all of them are 1
+    float *value;    // [entries]; NULL if they are not kept
+    MatrixValues values;
 } FileCsr;
-// Errors name the array. After an error the matrix is empty. `weights`: the values weigh edges, so
-// that ones need not be kept.
-bool file_csr_read(FileCsr *csr, Npz *npz, const char *prefix, bool weights, Error *err);
 bool file_csr_shape(FileCsr *csr, Npz *npz, const char *prefix,
-                    Error *err); // only rows and columns
+                    Error *err);                         // only rows and columns
+bool file_csr_is_square(const FileCsr *csr, Error *err); // of as many rows as a graph may have
 bool npz_format(Npz *npz, char format[8],
                 Error *err); // that save_npz names; "csr" if it names none
-// A matrix of scipy.sparse.save_npz, CSR, CSC or COO, as rows; entries of one place may be several.
-bool file_matrix_read(FileCsr *csr, Npz *npz, Error *err);
+// The CSR matrix of these arrays; without a prefix one of scipy.sparse.save_npz, CSR, CSC or COO,
+// as rows, of which entries of one place may be several. Memory beyond the matrix: none for COO
+// whose rows ascend and for CSR with 32-bit indices. Errors name the array; then the matrix is
+// empty.
+bool file_matrix_read(FileCsr *csr, Npz *npz, const char *prefix, MatrixValues values, Error *err);
 void file_csr_clear(FileCsr *csr);
+// Sets the edges of a dataset from such a matrix.
+bool matrix_take(Dataset *dataset, Npz *npz, const char *prefix, MatrixValues values, Error *err);
+// The same of the matrix of a file whose values are not read. Errors name the file.
+bool matrix_read(Dataset *dataset, const char *path, Error *err);
 
 // ---- sparse_features.c
 // The dataset's features become those of the file, which has a row for each node.
 bool sparse_from_file(Dataset *dataset, const FileCsr *file, Error *err);
-
-// ---- npz_matrix.c
-// Sets the edges of a dataset from a matrix of scipy.sparse.save_npz, COO or CSR, whose values are
-// not read: they say that there is an edge. nodes: its rows, -1: any. Memory beyond the edges: none
-// for COO whose rows ascend and for CSR with 32-bit indices. Errors name the file.
-bool matrix_read(Dataset *dataset, const char *path, int64_t nodes, Error *err);
-// The same of an open archive, which the caller closes; `path` is for messages.
-bool matrix_parse(Dataset *dataset, Npz *npz, const char *path, int64_t nodes, Error *err);
 
 // ---- npz_hypergraph.c
 bool npz_read_hypergraph(Dataset *dataset, Npz *npz, const NpzLayout *layout,
@@ -88,5 +89,3 @@ bool npz_read_nodes(Dataset *dataset, Npz *npz, const NpzLayout *layout, const C
 // or dense rows.
 bool npz_read_features(Dataset *dataset, Npz *npz, const Config *config, Error *err);
 int64_t npz_feature_rows(Npz *npz); // -1: there are none
-// Prefixes an error with the file's name, unless npz_read did. Returns false.
-bool npz_name_file(Error *err, const char *path);

@@ -44,10 +44,8 @@ static bool read_features(Dataset *dataset, Npz *npz, const NpzLayout *layout, b
                           const Config *config, Error *err) {
     if (matrix || has_attr(npz)) {
         CLEARED(file_csr_clear) FileCsr csr = {0};
-        if (!(matrix ? file_matrix_read(&csr, npz, err)
-                     : file_csr_read(&csr, npz, "attr_", false, err)))
-            return false;
-        return take_sparse(dataset, &csr, matrix ? "features ('shape')" : "features ('attr_shape')",
+        return file_matrix_read(&csr, npz, matrix ? "" : "attr_", VALUES_KEPT, err) &&
+               take_sparse(dataset, &csr, matrix ? "features ('shape')" : "features ('attr_shape')",
                            config, err);
     }
     CLEARED(npy_clear) Npy npy = {0};
@@ -121,9 +119,4 @@ bool npz_read_nodes(Dataset *dataset, Npz *npz, const NpzLayout *layout, const C
     return (config->data.features[0] != '\0' ||
             read_features(dataset, npz, layout, false, config, err)) &&
            (config->data.labels[0] != '\0' || read_labels(dataset, npz, layout, err));
-}
-
-bool npz_name_file(Error *err, const char *path) {
-    size_t length = strlen(path);
-    return strncmp(err->text, path, length) == 0 ? false : error_prefix(err, "%s", path);
 }

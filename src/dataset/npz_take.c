@@ -51,3 +51,8 @@ bool npz_take(Dataset *dataset, Npz *npz, const char *key, ArrayTaker *take, Err
     return npz_read(npz, key, &npy, err) &&
            (take(dataset, &npy, dataset->nodes, err) || error_prefix(err, "array '%s'", key));
 }
+
+bool npz_name_file(Error *err, const char *path) {
+    size_t length = strlen(path);
+    return strncmp(err->text, path, length) == 0 ? false : error_prefix(err, "%s", path);
+}

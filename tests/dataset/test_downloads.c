@@ -187,7 +187,7 @@ TEST(a_damaged_reddit_is_refused) {
     write_arrays(array, 4, "graph.npz");
     assert_int_equal(rename(test_path("graph.npz"), inside(folder, "reddit_graph.npz")), 0);
     assert_refused(load(&d, folder, &err), EXIT_DATA,
-                   "'col' holds 4 at entry 1, but nodes are 0 to 3");
+                   "'col' holds 4 at entry 1, but columns are 0 to 3");
     SET_INTS(&array[1], "col", 1, 0, 0);
     write_arrays(array, 4, "graph.npz");
     assert_int_equal(rename(test_path("graph.npz"), inside(folder, "reddit_graph.npz")), 0);

@@ -106,7 +106,7 @@ static const GraphCase graph_cases[] = {
     {"adj_data too short", data_short, "'adj_data' has 5 entries", NULL},
     {"indices are floats", index_float, "type 'f4' where integers", NULL},
     {"not square", rectangular, "must be square", NULL},
-    {"a shape no file can fill", huge_shape, "'adj_indptr' has 5 entries", NULL},
+    {"a shape no file can fill", huge_shape, "1 to 2147483647 can be used", NULL},
     {"a label too few", labels_short, "labels have 3 entries", NULL},
     {"a label that is no class", label_huge, "label 4000000000", NULL},
     {"a label below -1", label_negative, "label -2", NULL},

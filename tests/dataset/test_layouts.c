@@ -41,7 +41,7 @@ TEST(scipy_matrices_are_read) {
     assert_memory_equal(d.offset, backward, sizeof backward);
     memcpy(a[4].data, "bsr", 3);
     assert_refused(load(&d, write_arrays(a, 5, "bsr.npz"), &err), EXIT_DATA,
-                   "bsr.npz: its format is 'bsr'; fringe reads csr and csc");
+                   "bsr.npz: its format is 'bsr'; fringe reads csr, csc and coo");
 }
 
 // --- PyG

@@ -127,7 +127,7 @@ static void read_set(Npz *npz, bool matrix, bool undirected) {
     config.data.undirected = undirected;
     Request request = {.config = &config, .path = "fuzz", .rows = -1};
     SplitSource source = {npz, "fuzz"};
-    bool ok = matrix ? matrix_parse(&dataset, npz, "fuzz", -1, &err)
+    bool ok = matrix ? matrix_take(&dataset, npz, "", VALUES_UNREAD, &err)
                      : npz_read_dataset(&dataset, npz, &request, &err);
     if (ok && dataset.split == NULL)
         dataset.split = ALLOC(uint8_t, dataset.nodes, "splits");
