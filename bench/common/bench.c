@@ -9,38 +9,66 @@ const char *bench_recipe(const char *full) {
     return is_smoke() ? "planted:nodes=240,edges=2400,features=16,classes=4,communities=8" : full;
 }
 
-void bench_start(Bench *bench, const char *name, int argc, char **argv) {
-    *bench = (Bench){.name = name};
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--strict") == 0)
-            bench->strict = true;
+static struct {
+    const char *name;
+    int argc;
+    char **argv;
+    char folder[BENCH_PATH]; // "": none was made
+    Comm comm;               // of size 0: it was not asked for
+    int count, missed;
+    Figure figure[BENCH_FIGURES];
+} bench;
+
+void bench_start(const char *name, int argc, char **argv) {
+    bench.name = name;
+    bench.argc = argc;
+    bench.argv = argv;
 }
 
-const char *bench_text(int argc, char **argv, const char *name, const char *otherwise) {
+const Comm *bench_ranks(void) {
+    if (bench.comm.size == 0)
+        comm_start(&bench.comm, &bench.argc, &bench.argv);
+    return &bench.comm;
+}
+
+bool bench_flag(const char *name) {
+    for (int i = 1; i < bench.argc; i++)
+        if (strcmp(bench.argv[i], name) == 0)
+            return true;
+    return false;
+}
+
+const char *bench_first(const char *without) {
+    CHECK(bench.argc > 1 && bench.argv[1][0] != '-', EXIT_USAGE, "%s", without);
+    return bench.argv[1];
+}
+
+const char *bench_text(const char *name, const char *otherwise) {
     size_t length = strlen(name);
-    for (int i = 1; i < argc; i++)
+    char **argv = bench.argv;
+    for (int i = 1; i < bench.argc; i++)
         if (strncmp(argv[i], name, length) == 0) {
             if (argv[i][length] == '=')
                 return argv[i] + length + 1;
-            if (argv[i][length] == 0 && i + 1 < argc)
+            if (argv[i][length] == 0 && i + 1 < bench.argc)
                 return argv[i + 1];
         }
     return otherwise;
 }
 
-int64_t bench_option(int argc, char **argv, const char *name, int64_t otherwise) {
-    const char *text = bench_text(argc, argv, name, NULL);
+int64_t bench_option(const char *name, int64_t otherwise) {
+    const char *text = bench_text(name, NULL);
     return text != NULL ? strtoll(text, NULL, 10) : otherwise;
 }
 
-int bench_settings(int argc, char **argv, const char **settings, int most) {
+int bench_settings(const char **settings, int most) {
     int count = 0;
     while (settings[count] != NULL)
         count++;
-    for (int i = 1; i < argc; i++)
-        if (argv[i][0] != '-') {
+    for (int i = 1; i < bench.argc; i++)
+        if (bench.argv[i][0] != '-') {
             CHECK(count + 1 < most, EXIT_USAGE, "too many settings");
-            settings[count++] = argv[i];
+            settings[count++] = bench.argv[i];
         }
     return count;
 }
@@ -49,9 +77,8 @@ void bench_folder(char out[BENCH_PATH]) {
     const char *folder = getenv("TMPDIR");
     snprintf(out, BENCH_PATH, "%s/fringe-bench-XXXXXX", folder != NULL ? folder : "/tmp");
     CHECK(mkdtemp(out) != NULL, EXIT_CANNOT_WRITE, "%s cannot be made", out);
+    memcpy(bench.folder, out, BENCH_PATH);
 }
-
-void need(bool good, const Error *err) { CHECK(good, (ExitCode)err->code, "%s", err->text); }
 
 void bench_dataset(const char *path, const char *recipe, const Comm *comm) {
     Error err = {0};
@@ -61,7 +88,8 @@ void bench_dataset(const char *path, const char *recipe, const Comm *comm) {
         dataset_write(&dataset, path, &err);
         dataset_clear(&dataset);
     }
-    need(comm == NULL ? err.code == 0 : comm_agree(comm, &err), &err);
+    CHECK(comm == NULL ? err.code == 0 : comm_agree(comm, &err), (ExitCode)err.code, "%s",
+          err.text);
 }
 
 double bench_status(const char *key) {
@@ -113,15 +141,14 @@ static const char *verdict(const Figure *figure) {
     return is_reached ? "ok" : "short";
 }
 
-void bench_figure(Bench *bench, const Figure *figure) {
-    CHECK(bench->count < BENCH_FIGURES, EXIT_BUG, "a bench has more than %d figures",
-          BENCH_FIGURES);
-    Figure *kept = &bench->figure[bench->count++];
+void bench_figure(const Figure *figure) {
+    CHECK(bench.count < BENCH_FIGURES, EXIT_BUG, "a bench has more than %d figures", BENCH_FIGURES);
+    Figure *kept = &bench.figure[bench.count++];
     *kept = *figure;
     kept->bar = is_smoke() ? 0 : figure->bar;
     figure = kept;
     bool is_short = strcmp(verdict(figure), "short") == 0;
-    bench->missed += is_short;
+    bench.missed += is_short;
     printf("%-50s %9.4g %-7s", figure->name, figure->value, figure->unit);
     if (figure->against[0] != 0)
         printf(" | %s %.4g", figure->against, figure->limit);
@@ -139,41 +166,41 @@ void bench_figure(Bench *bench, const Figure *figure) {
     vsnprintf((figure).name, sizeof(figure).name, name, words);                                    \
     va_end(words);
 
-void bench_value(Bench *bench, double value, const char *unit, const char *name, ...) {
+void bench_value(double value, const char *unit, const char *name, ...) {
     Figure f = {.value = value, .unit = unit};
     FIGURE_NAMED(f, name)
-    bench_figure(bench, &f);
+    bench_figure(&f);
 }
 
-static void figure_hold(Bench *bench, Figure *f, const char *against) {
+static void figure_hold(Figure *f, const char *against) {
     snprintf(f->against, sizeof f->against, "%s", against);
     f->ratio = f->limit > 0 ? f->value / f->limit : f->value;
-    bench_figure(bench, f);
+    bench_figure(f);
 }
 
-void bench_at_least(Bench *bench, double value, const char *unit, double bar, const char *against,
-                    double limit, const char *name, ...) {
+void bench_at_least(double value, const char *unit, double bar, const char *against, double limit,
+                    const char *name, ...) {
     Figure f = {.value = value, .unit = unit, .limit = limit, .bar = bar};
     FIGURE_NAMED(f, name)
-    figure_hold(bench, &f, against);
+    figure_hold(&f, against);
 }
 
-void bench_at_most(Bench *bench, double value, const char *unit, double bar, const char *against,
-                   double limit, const char *name, ...) {
+void bench_at_most(double value, const char *unit, double bar, const char *against, double limit,
+                   const char *name, ...) {
     Figure f = {.value = value, .unit = unit, .limit = limit, .bar = bar, .at_most = true};
     FIGURE_NAMED(f, name)
-    figure_hold(bench, &f, against);
+    figure_hold(&f, against);
 }
 
-int bench_end(Bench *bench) {
+static void print_figures(void) {
     JsonWriter json;
     json_writer_init(&json, false);
     json_begin_object(&json, NULL);
-    json_put_string(&json, "bench", bench->name);
-    json_put_int(&json, "missed", bench->missed);
+    json_put_string(&json, "bench", bench.name);
+    json_put_int(&json, "missed", bench.missed);
     json_begin_array(&json, "figures");
-    for (int i = 0; i < bench->count; i++) {
-        const Figure *f = bench->figure + i;
+    for (int i = 0; i < bench.count; i++) {
+        const Figure *f = &bench.figure[i];
         json_begin_object(&json, NULL);
         json_put_string(&json, "name", f->name);
         json_put_double(&json, "value", f->value);
@@ -194,7 +221,16 @@ int bench_end(Bench *bench) {
     json_end_object(&json);
     printf("%s\n", json.text);
     json_writer_clear(&json);
-    return bench->strict && bench->missed > 0 ? 1 : 0;
+}
+
+int bench_end(void) {
+    if (bench.count > 0 && bench.comm.rank == 0)
+        print_figures();
+    if (bench.folder[0] != 0)
+        file_remove(bench.folder, &(Error){0});
+    if (bench.comm.size > 0)
+        comm_stop(&bench.comm);
+    return bench_flag("--strict") && bench.missed > 0 ? 1 : 0;
 }
 
 double bench_median(double *value, int count) {

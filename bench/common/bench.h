@@ -26,24 +26,43 @@ typedef struct Figure {
     bool at_most;     // the ratio may not exceed the bar, instead of reaching it
 } Figure;
 
-typedef struct Bench {
-    const char *name;
-    bool strict;
-    int count, missed;
-    Figure figure[BENCH_FIGURES];
-} Bench;
+// BENCH(name) { ... } is the program of a bench: what is between the braces measures, and behind it
+// the line of JSON is printed.
+#define BENCH(name)                                                                                \
+    static void name##_is_measured(void);                                                          \
+    int main(int argc, char **argv) {                                                              \
+        bench_start(#name, argc, argv);                                                            \
+        name##_is_measured();                                                                      \
+        return bench_end();                                                                        \
+    }                                                                                              \
+    static void name##_is_measured(void)
+void bench_start(const char *name, int argc, char **argv);
+// Rank 0 prints the JSON line, if there are figures, and all remove the folder and leave their
+// ranks; the exit status: 1 if --strict is given and a bar was missed, else 0.
+int bench_end(void);
 
-// Reads --strict; other options stay for bench_option.
-void bench_start(Bench *bench, const char *name, int argc, char **argv);
 // "--name N" or "--name=N" among the arguments, else `otherwise`.
-int64_t bench_option(int argc, char **argv, const char *name, int64_t otherwise);
-const char *bench_text(int argc, char **argv, const char *name, const char *otherwise);
+int64_t bench_option(const char *name, int64_t otherwise);
+const char *bench_text(const char *name, const char *otherwise);
+bool bench_flag(const char *name);
+// The first argument, which is no option; without it the bench ends with the sentence `without`.
+const char *bench_first(const char *without);
 // Adds the arguments that are no options, settings KEY=VALUE, behind those that are there (NULL
 // ends them) to an array of that many; returns how many there are then.
-int bench_settings(int argc, char **argv, const char **settings, int most);
-// Makes a folder below TMPDIR (or /tmp) and writes its path; the bench removes it.
+int bench_settings(const char **settings, int most);
+// Makes a folder below TMPDIR (or /tmp) and writes its path; bench_end removes the last one.
 void bench_folder(char out[BENCH_PATH]);
-void need(bool good, const Error *err); // ends the bench with the error, unless it is good
+// The ranks of a bench that is started on several, or one; bench_end lets them go.
+const Comm *bench_ranks(void);
+// Lends the call an empty `Error err`. The value of the call, or the end of the bench with the
+// sentence of `err` where it is false or NULL.
+#define need(call)                                                                                 \
+    __extension__({                                                                                \
+        Error err = {0};                                                                           \
+        __auto_type answer = (call);                                                               \
+        CHECK(answer, (ExitCode)err.code, "%s", err.text);                                         \
+        answer;                                                                                    \
+    })
 // Makes what dataset_generate calls so, a folder, if it is not there; rank 0 does (comm NULL: no
 // other ranks).
 void bench_dataset(const char *path, const char *recipe, const Comm *comm);
@@ -59,17 +78,15 @@ _Noreturn void bench_skip(const char *name, const char *why);
 int64_t bench_sized(int64_t full, int64_t smoke);
 const char *bench_recipe(const char *full); // what dataset_generate is to make
 // Prints the figure's line and keeps it for the JSON line.
-void bench_figure(Bench *bench, const Figure *figure);
+void bench_figure(const Figure *figure);
 // The same in few words, the name as printf has it. The bar is about value / limit, or, without a
 // limit ("", 0), about the value.
-void bench_value(Bench *bench, double value, const char *unit, const char *name, ...)
-    __attribute__((format(printf, 4, 5)));
-void bench_at_least(Bench *bench, double value, const char *unit, double bar, const char *against,
-                    double limit, const char *name, ...) __attribute__((format(printf, 7, 8)));
-void bench_at_most(Bench *bench, double value, const char *unit, double bar, const char *against,
-                   double limit, const char *name, ...) __attribute__((format(printf, 7, 8)));
-// Prints the JSON line; returns the exit status: 1 if strict and a bar was missed, else 0.
-int bench_end(Bench *bench);
+void bench_value(double value, const char *unit, const char *name, ...)
+    __attribute__((format(printf, 3, 4)));
+void bench_at_least(double value, const char *unit, double bar, const char *against, double limit,
+                    const char *name, ...) __attribute__((format(printf, 6, 7)));
+void bench_at_most(double value, const char *unit, double bar, const char *against, double limit,
+                   const char *name, ...) __attribute__((format(printf, 6, 7)));
 
 double bench_median(double *value, int count); // sorts
 // |a - b|^2; b NULL: |a|^2

@@ -57,9 +57,8 @@ static void read_set(void *context) {
     int64_t rows = *(int64_t *)context;
     static Config config;
     CLEARED(dataset_clear) Dataset d = {0};
-    Error err = {0};
     snprintf(config.data.path, sizeof config.data.path, "%.500s", folder);
-    CHECK(dataset_load(&d, &config, &err), EXIT_BUG, "%s", err.text);
+    need(dataset_load(&d, &config, &err));
     CHECK(d.nodes == rows && d.features == COLUMNS, EXIT_BUG, "another dataset was read");
 }
 
@@ -75,27 +74,22 @@ static void inflate_alone(void *context) {
     CHECK(bytes == text_bytes, EXIT_BUG, "the file is not whole");
 }
 
-int main(int argc, char **argv) {
-    Bench bench;
-    Error err = {0};
-    bench_start(&bench, "csv_rate", argc, argv);
-    int64_t rows = bench_option(argc, argv, "--rows", 250000);
-    omp_set_num_threads((int)bench_option(argc, argv, "--threads", 2));
+BENCH(csv_rate) {
+    int64_t rows = bench_option("--rows", 250000);
+    omp_set_num_threads((int)bench_option("--threads", 2));
     make_set(rows);
     double pandas = 0, median[2], mega = (double)text_bytes / 1e6;
     BenchCase cases[] = {{"fringe", read_set, &rows}, {"inflate", inflate_alone, NULL}};
-    bench_compare(cases, 2, (int)bench_option(argc, argv, "--rounds", 5), median);
-    bench_at_least(&bench, mega / median[0], "MB/s", 0.8, "zlib's inflate alone", mega / median[1],
+    bench_compare(cases, 2, (int)bench_option("--rounds", 5), median);
+    bench_at_least(mega / median[0], "MB/s", 0.8, "zlib's inflate alone", mega / median[1],
                    "csv.gz of 100 columns into a dataset");
     if (bench_ask_python(&pandas, 1,
                          "import pandas, time; t = time.monotonic(); "
                          "pandas.read_csv('%s', compression='gzip', header=None).values.astype("
                          "'float32'); print(time.monotonic() - t)",
                          features))
-        bench_at_least(&bench, mega / median[0], "MB/s", 3, "pandas.read_csv", mega / pandas,
+        bench_at_least(mega / median[0], "MB/s", 3, "pandas.read_csv", mega / pandas,
                        "the same against pandas");
     else
         printf("the same against pandas: not run, python3 has no pandas (PYTHON names another)\n");
-    file_remove(folder, &err);
-    return bench_end(&bench);
 }

@@ -10,22 +10,19 @@
 
 #include <omp.h>
 
-int main(int argc, char **argv) {
+BENCH(generate_rate) {
     static const char *const names[] = {"reddit:features=0", "ogbn-products:features=0"};
-    Bench bench;
-    bench_start(&bench, "generate_rate", argc, argv);
-    int threads = (int)bench_option(argc, argv, "--threads", 2);
-    int rounds = (int)bench_option(argc, argv, "--rounds", 2);
+    int threads = (int)bench_option("--threads", 2);
+    int rounds = (int)bench_option("--rounds", 2);
     omp_set_num_threads(threads);
     BenchLimits limits = bench_limits(threads, (size_t)1 << 28);
-    for (int i = (int)bench_option(argc, argv, "--first", 0); i < 2; i++) {
+    for (int i = (int)bench_option("--first", 0); i < 2; i++) {
         double seconds[8];
         int64_t edges = 0;
         for (int r = 0; r < rounds && r < 8; r++) {
             CLEARED(dataset_clear) Dataset d = {0};
-            Error err = {0};
             double begin = clock_seconds();
-            CHECK(dataset_generate(&d, bench_recipe(names[i]), 1, &err), EXIT_BUG, "%s", err.text);
+            need(dataset_generate(&d, bench_recipe(names[i]), 1, &err));
             seconds[r] = clock_seconds() - begin;
             edges = d.edges;
         }
@@ -38,7 +35,6 @@ int main(int argc, char **argv) {
                          .ratio = (double)edges / median / 20e6,
                          .bar = 1};
         snprintf(figure.name, sizeof figure.name, "%s, %d threads", names[i], threads);
-        bench_figure(&bench, &figure);
+        bench_figure(&figure);
     }
-    return bench_end(&bench);
 }

@@ -74,13 +74,12 @@ static void save(void) {
 
 static void number(void *context) {
     (void)context;
-    Error err = {0};
     IdColumns columns = {.noun = "node",
                          .columns = 2,
                          .of = {{edges, end[0], text.data}, {edges, end[1], text.data}}};
     node_ids_clear(&map);
     lay_spans();
-    CHECK(ids_number(&columns, &map, &err), EXIT_BUG, "%s", err.text);
+    need(ids_number(&columns, &map, &err));
     save();
 }
 
@@ -147,9 +146,8 @@ static void read_all(void *context) {
     (void)context;
     static Config config;
     CLEARED(dataset_clear) Dataset d = {0};
-    Error err = {0};
     path_of(config.data.path, "edges.csv");
-    CHECK(dataset_load(&d, &config, &err), EXIT_BUG, "%s", err.text);
+    need(dataset_load(&d, &config, &err));
     CHECK(d.edges == edges, EXIT_BUG, "%lld edges were read", (long long)d.edges);
     in_map = (size_t)d.ids.offset[d.ids.count] + (size_t)(d.ids.count + 1) * sizeof *d.ids.offset;
 }
@@ -170,7 +168,7 @@ static bool run_pandas(double seconds[2]) {
     return ok;
 }
 
-static void measure_time(Bench *bench, int rounds) {
+static void measure_time(int rounds) {
     double median[3], pandas[2];
     BenchCase cases[] = {{"number and save", number, NULL},
                          {"the same accesses", touch_all, NULL},
@@ -194,37 +192,32 @@ static void measure_time(Bench *bench, int rounds) {
         snprintf(read.against, sizeof read.against, "pandas.read_csv and factorize");
         read.limit = pandas[1], read.ratio = pandas[1] / median[2];
     }
-    bench_figure(bench, &both);
-    bench_figure(bench, &alone);
-    bench_figure(bench, &read);
+    bench_figure(&both);
+    bench_figure(&alone);
+    bench_figure(&read);
 }
 
-static void measure_memory(Bench *bench) {
+static void measure_memory(void) {
     size_t before = memory_in_use();
     read_all(NULL);
     double each = (double)(memory_peak() - before - in_map) / (double)edges;
-    bench_at_most(bench, each, "bytes", 1, "the bar", 60,
+    bench_at_most(each, "bytes", 1, "the bar", 60,
                   "bytes an edge at most beside the map, with its text");
 }
 
-int main(int argc, char **argv) {
-    Bench bench;
-    Error err = {0};
-    bench_start(&bench, "ids", argc, argv);
-    edges = bench_option(argc, argv, "--edges", 5000000);
-    nodes = bench_option(argc, argv, "--nodes", 1000000);
-    int rounds = (int)bench_option(argc, argv, "--rounds", 3);
-    omp_set_num_threads((int)bench_option(argc, argv, "--threads", 2));
+BENCH(ids) {
+    edges = bench_option("--edges", 5000000);
+    nodes = bench_option("--nodes", 1000000);
+    int rounds = (int)bench_option("--rounds", 3);
+    omp_set_num_threads((int)bench_option("--threads", 2));
     bench_folder(folder);
     make_text();
     text_clear(&text);
-    measure_memory(&bench); // first: the peak is that of the whole process
+    measure_memory(); // first: the peak is that of the whole process
     if (rounds > 0) {
         make_text();
         for (int k = 0; k < 2; k++)
             end[k] = ALLOC(int64_t, edges, "ends of the bench");
-        measure_time(&bench, rounds);
+        measure_time(rounds);
     }
-    file_remove(folder, &err);
-    return bench_end(&bench);
 }

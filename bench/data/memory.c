@@ -57,13 +57,11 @@ static void path_of(const Graph *graph, const char *folder, char out[1024]) {
 
 static void config_of(Config *config, const Graph *graph, const char *folder, const char *method) {
     char path[1024], setting[2][1100];
-    Error err = {0};
     path_of(graph, folder, path);
     snprintf(setting[0], sizeof setting[0], "data.path=%s", path);
     snprintf(setting[1], sizeof setting[1], "data.cache=%s/cache", folder);
     need(config_load(config, NULL, (const char *[]){setting[0], setting[1], graph->prepare, method},
-                     4, &err),
-         &err);
+                     4, &err));
 }
 
 // ---- one process
@@ -93,23 +91,21 @@ typedef struct Pair {
 static void make_graph(const Graph *graph, const char *folder, Pair *out) {
     char path[1024];
     Dataset dataset;
-    Error err = {0};
     (void)out;
     path_of(graph, folder, path);
     if (graph->made == NULL || file_exists(path))
         return;
-    need(dataset_generate(&dataset, bench_recipe(graph->made), 1, &err), &err);
+    need(dataset_generate(&dataset, bench_recipe(graph->made), 1, &err));
     write_text(&dataset, path, graph->directed);
 }
 
 static void load_graph(const Graph *graph, const char *folder, Pair *out) {
     Config config;
     Dataset dataset;
-    Error err = {0};
     MemoryForecast forecast = {0};
     config_of(&config, graph, folder, "partition.method=metis");
     double before = begin();
-    need(dataset_load(&dataset, &config, &err), &err);
+    need(dataset_load(&dataset, &config, &err));
     out->taken = bench_status("VmHWM:") - before;
     dataset_forecast(&forecast, &config);
     out->foreseen = (double)forecast_total(&forecast);
@@ -118,14 +114,12 @@ static void load_graph(const Graph *graph, const char *folder, Pair *out) {
 static void cut_graph(const Graph *graph, const char *folder, Pair *out) {
     Config config;
     Dataset dataset;
-    Warnings warnings = {0};
-    Error err = {0};
     config_of(&config, graph, folder, "partition.method=metis");
-    need(dataset_load(&dataset, &config, &err), &err);
+    need(dataset_load(&dataset, &config, &err));
     int32_t *part = ALLOC(int32_t, dataset.nodes + dataset.hyperedges, "parts");
     double before = begin();
     size_t used = memory_in_use();
-    need(partition_cut(part, &dataset, PARTS, &config, &err, &warnings), &err);
+    need(partition_cut(part, &dataset, PARTS, &config, &err, &(Warnings){0}));
     out->taken = bench_status("VmHWM:") - before;
     out->foreseen = (double)(memory_foreseen() - used);
 }
@@ -147,11 +141,11 @@ static Pair alone(void (*run)(const Graph *, const char *, Pair *), const Graph 
     return pair;
 }
 
-static void print(Bench *bench, const char *what, const Graph *graph, Pair pair) {
+static void print(const char *what, const Graph *graph, Pair pair) {
     bool is_less = pair.foreseen < pair.taken; // which it must never be
-    (is_less ? bench_at_least : bench_at_most)(bench, pair.foreseen / mebibyte, "MiB",
-                                               is_less ? 1 : 1.5, "taken", pair.taken / mebibyte,
-                                               "%s: %s", what, graph->name);
+    (is_less ? bench_at_least : bench_at_most)(pair.foreseen / mebibyte, "MiB", is_less ? 1 : 1.5,
+                                               "taken", pair.taken / mebibyte, "%s: %s", what,
+                                               graph->name);
 }
 
 // ---- ranks
@@ -159,10 +153,8 @@ static void print(Bench *bench, const char *what, const Graph *graph, Pair pair)
 static Pair make_patterns(const Graph *graph, const char *folder, const Comm *comm) {
     Config config;
     Shard shard;
-    Warnings warnings = {0};
-    Error err = {0};
     config_of(&config, graph, folder, "partition.method=random"); // the most edges across
-    need(partition_load(&shard, &config, comm, &warnings, &err), &err);
+    need(partition_load(&shard, &config, comm, &(Warnings){0}, &err));
     PatternKind kind = {.target_hops = HOPS_ALL, .source_hops = HOPS_ALL, .cover = COVER_MIN};
     PatternBytes forward = pattern_bound(&shard, &kind, false), backward = {0};
     if (!shard_is_symmetric(&shard))
@@ -188,15 +180,10 @@ static Pair make_patterns(const Graph *graph, const char *folder, const Comm *co
     return all[most];
 }
 
-int main(int argc, char **argv) {
-    Bench bench;
-    bench_start(&bench, "memory", argc, argv);
-    const char *folder = argc > 1 && argv[1][0] != '-' ? argv[1] : NULL;
-    CHECK(folder != NULL, EXIT_USAGE, "bench/memory.sh runs this, and says in which folder");
+BENCH(memory) {
+    const char *folder = bench_first("bench/memory.sh runs this, and says in which folder");
     bool ranks = getenv("OMPI_COMM_WORLD_SIZE") != NULL;
-    Comm comm = {0};
-    if (ranks)
-        comm_start(&comm, &argc, &argv);
+    const Comm *comm = ranks ? bench_ranks() : NULL;
     for (int i = 0; i < GRAPHS; i++) {
         const Graph *graph = &graphs[i];
         char path[1024];
@@ -204,17 +191,13 @@ int main(int argc, char **argv) {
         if (graph->made == NULL && !file_exists(path))
             continue;
         if (ranks) {
-            Pair pair = make_patterns(graph, folder, &comm);
-            if (comm.rank == 0)
-                print(&bench, "Patterns", graph, pair);
+            Pair pair = make_patterns(graph, folder, comm);
+            if (comm->rank == 0)
+                print("Patterns", graph, pair);
             continue;
         }
         alone(make_graph, graph, folder);
-        print(&bench, "load", graph, alone(load_graph, graph, folder));
-        print(&bench, "METIS", graph, alone(cut_graph, graph, folder));
+        print("load", graph, alone(load_graph, graph, folder));
+        print("METIS", graph, alone(cut_graph, graph, folder));
     }
-    int ended = !ranks || comm.rank == 0 ? bench_end(&bench) : 0;
-    if (ranks)
-        comm_stop(&comm);
-    return ended;
 }

@@ -63,12 +63,10 @@ static void write_csr(int64_t percent, Set *set) {
     char recipe[256], path[PATH];
     CLEARED(dataset_clear) Dataset d = {0};
     Warnings remarks = {0};
-    Error err = {0};
     snprintf(recipe, sizeof recipe, "reddit:scale=%g", (double)percent / 100);
     path_of(path, set->file[0]);
-    CHECK(dataset_generate(&d, bench_recipe(recipe), 1, &err), EXIT_BUG, "%s", err.text);
-    CHECK(dataset_convert(&d, &(Conversion){.path = path}, &remarks, &err), EXIT_BUG, "%s",
-          err.text);
+    need(dataset_generate(&d, bench_recipe(recipe), 1, &err));
+    need(dataset_convert(&d, &(Conversion){.path = path}, &remarks, &err));
     set->nodes = d.nodes;
     set->edges = d.edges;
 }
@@ -155,11 +153,10 @@ static double read_set(const Set *set) {
     static Config config;
     char path[PATH];
     CLEARED(dataset_clear) Dataset d = {0};
-    Error err = {0};
     path_of(path, set->path);
     snprintf(config.data.path, sizeof config.data.path, "%.*s", CONFIG_TEXT - 1, path);
     double begin = clock_seconds();
-    CHECK(dataset_load(&d, &config, &err), EXIT_BUG, "%s", err.text);
+    need(dataset_load(&d, &config, &err));
     double seconds = clock_seconds() - begin;
     CHECK(d.nodes == set->nodes && d.edges == set->edges, EXIT_BUG, "another dataset was read");
     return seconds;
@@ -176,14 +173,14 @@ static double read_with_python(const Set *set) {
     return ask_python(program);
 }
 
-static void say_rate(Bench *bench, const Set *set, const char *what, double rate, double ours) {
+static void say_rate(const Set *set, const char *what, double rate, double ours) {
     Figure figure = {
         .value = rate, .unit = "MB/s", .against = "fringe", .limit = ours, .ratio = ours / rate};
     snprintf(figure.name, sizeof figure.name, "%s: %s, one thread", set->name, what);
-    bench_figure(bench, &figure);
+    bench_figure(&figure);
 }
 
-static void measure(Bench *bench, const Set *set, int rounds) {
+static void measure(const Set *set, int rounds) {
     double ours[ROUNDS], theirs[ROUNDS];
     Stream sum = {0};
     for (int i = 0; i < FILES && set->file[i] != NULL; i++)
@@ -194,12 +191,12 @@ static void measure(Bench *bench, const Set *set, int rounds) {
         ours[r] = read_set(set);
     }
     double mega = (double)sum.bytes / 1e6, fringe = mega / bench_median(ours, rounds);
-    say_rate(bench, set, "zlib's inflate", mega / sum.zlib, fringe);
-    say_rate(bench, set, "libdeflate's inflate", mega / sum.libdeflate, fringe);
+    say_rate(set, "zlib's inflate", mega / sum.zlib, fringe);
+    say_rate(set, "libdeflate's inflate", mega / sum.libdeflate, fringe);
     double peer = mega / bench_median(theirs, rounds);
     if (peer > 0)
-        bench_at_least(bench, fringe, "MB/s", 1.3, "numpy + scipy", peer,
-                       "%s: into a checked dataset", set->name);
+        bench_at_least(fringe, "MB/s", 1.3, "numpy + scipy", peer, "%s: into a checked dataset",
+                       set->name);
     else
         printf(
             "%s: into a checked dataset: %.0f MB/s; python3 has no numpy and scipy (PYTHON names "
@@ -207,17 +204,12 @@ static void measure(Bench *bench, const Set *set, int rounds) {
             set->name, fringe);
 }
 
-int main(int argc, char **argv) {
-    Bench bench;
-    Error err = {0};
-    bench_start(&bench, "npz_rate", argc, argv);
-    int rounds = (int)bench_option(argc, argv, "--rounds", 5);
-    omp_set_num_threads((int)bench_option(argc, argv, "--threads", 2));
+BENCH(npz_rate) {
+    int rounds = (int)bench_option("--rounds", 5);
+    omp_set_num_threads((int)bench_option("--threads", 2));
     bench_folder(folder);
-    write_csr(bench_option(argc, argv, "--percent", 40), &sets[0]);
-    measure(&bench, &sets[0], rounds);
+    write_csr(bench_option("--percent", 40), &sets[0]);
+    measure(&sets[0], rounds);
     if (write_coo(&sets[0], &sets[1]))
-        measure(&bench, &sets[1], rounds);
-    file_remove(folder, &err);
-    return bench_end(&bench);
+        measure(&sets[1], rounds);
 }

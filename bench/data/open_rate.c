@@ -24,34 +24,27 @@ static void make_set(int64_t percent) {
 
 static void open_set(void *context) {
     CLEARED(dataset_clear) Dataset d = {0};
-    Error err = {0};
-    CHECK(dataset_open(&d, path, &err), EXIT_BUG, "%s", err.text);
+    need(dataset_open(&d, path, &err));
     *(size_t *)context = d.map.bytes;
     CHECK(d.mapped, EXIT_BUG, "another dataset was opened");
 }
 
 static void hash_set(void *context) {
     char text[33];
-    Error err = {0};
     (void)context;
-    CHECK(dataset_source_hash(&config, text, &err), EXIT_BUG, "%s", err.text);
+    need(dataset_source_hash(&config, text, &err));
 }
 
-int main(int argc, char **argv) {
-    Bench bench;
-    Error err = {0};
-    bench_start(&bench, "open_rate", argc, argv);
-    int threads = (int)bench_option(argc, argv, "--threads", 2);
+BENCH(open_rate) {
+    int threads = (int)bench_option("--threads", 2);
     omp_set_num_threads(threads);
-    make_set(bench_option(argc, argv, "--percent", 100));
+    make_set(bench_option("--percent", 100));
     size_t bytes = 0;
     double median[2];
     BenchCase cases[] = {{"open", open_set, &bytes}, {"hash", hash_set, NULL}};
-    bench_compare(cases, 2, (int)bench_option(argc, argv, "--rounds", 7), median);
+    bench_compare(cases, 2, (int)bench_option("--rounds", 7), median);
     BenchLimits limits = bench_limits(threads, (size_t)1 << 28);
-    bench_at_most(&bench, median[0], "s", 1, "1 s", 1, "opening and checking a mapped Reddit");
-    bench_at_most(&bench, median[1], "s", 0, "reading in order",
+    bench_at_most(median[0], "s", 1, "1 s", 1, "opening and checking a mapped Reddit");
+    bench_at_most(median[1], "s", 0, "reading in order",
                   (double)bytes / (limits.sequential_read * 1e9), "hashing its files");
-    file_remove(folder, &err);
-    return bench_end(&bench);
 }

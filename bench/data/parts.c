@@ -41,10 +41,8 @@ static void make_graph(const Task *task) {
 }
 
 static void make_parts(const Task *task) {
-    Error err = {0};
     char made[1024];
-    Warnings warnings = {0};
-    need(partition_build(&task->config, task->parts, made, sizeof made, &warnings, &err), &err);
+    need(partition_build(&task->config, task->parts, made, sizeof made, &(Warnings){0}, &err));
 }
 
 // Runs it in a process of its own (forked before any thread was started): seconds, and its peak.
@@ -73,9 +71,8 @@ static Opened open_parts(const char *folder, int parts) {
     double since = clock_seconds();
     for (int p = 0; p < parts; p++) {
         CLEARED(shard_clear) Shard shard = {0};
-        Error err = {0};
         int64_t before = bytes_read();
-        need(shard_open(&shard, folder, p, &err), &err);
+        need(shard_open(&shard, folder, p, &err));
         int64_t bytes = bytes_read() - before;
         opened.most_read = bytes > opened.most_read ? bytes : opened.most_read;
         opened.rows += shard.set[NODES].own;
@@ -100,34 +97,29 @@ static double bytes_of(const char *folder, const char *prefix, bool with) {
     return bytes;
 }
 
-int main(int argc, char **argv) {
-    Bench bench;
-    bench_start(&bench, "parts", argc, argv);
-    Task task = {.parts = (int)bench_option(argc, argv, "--parts", 10000),
-                 .nodes = bench_option(argc, argv, "--nodes", 40000)};
+BENCH(parts) {
+    Task task = {.parts = (int)bench_option("--parts", 10000),
+                 .nodes = bench_option("--nodes", 40000)};
     char folder[BENCH_PATH], made[1024], path[600], cache[600];
-    Error err = {0};
     double peak = 0;
     bench_folder(folder);
     snprintf(task.graph, sizeof task.graph, "%s/graph", folder);
     snprintf(path, sizeof path, "data.path=%s", task.graph);
     snprintf(cache, sizeof cache, "data.cache=%s/cache", folder);
     const char *settings[] = {path, cache, "partition.method=blocks"};
-    need(config_load(&task.config, NULL, settings, 3, &err), &err);
+    need(config_load(&task.config, NULL, settings, 3, &err));
     alone(make_graph, &task, &peak);
     double seconds = alone(make_parts, &task, &peak);
     int parts = task.parts;
-    need(partition_folder(&task.config, parts, made, sizeof made, &err), &err);
+    need(partition_folder(&task.config, parts, made, sizeof made, &err));
     Opened opened = open_parts(made, parts);
     CHECK(opened.rows == task.nodes, EXIT_BUG, "the parts have %lld rows", (long long)opened.rows);
     double manifest = bytes_of(made, "part-", false); // with <name>.part.K, which nobody reads back
-    bench_at_most(&bench, seconds, "s", 1, "limit", 60, "load, cut and write");
-    bench_at_most(&bench, peak / mebibyte, "MiB", 1, "limit", 512, "peak of rank 0");
-    bench_at_most(&bench, manifest / parts, "B", 1, "limit", 1024, "manifest a part");
-    bench_at_most(&bench, (double)opened.most_read / kibibyte, "KiB", 1, "limit", 64,
+    bench_at_most(seconds, "s", 1, "limit", 60, "load, cut and write");
+    bench_at_most(peak / mebibyte, "MiB", 1, "limit", 512, "peak of rank 0");
+    bench_at_most(manifest / parts, "B", 1, "limit", 1024, "manifest a part");
+    bench_at_most((double)opened.most_read / kibibyte, "KiB", 1, "limit", 64,
                   "shared files read by a rank");
-    bench_at_most(&bench, opened.seconds, "s", 1, "limit", 60, "all parts opened, one by one");
-    bench_value(&bench, bytes_of(made, "part-", true) / mebibyte, "MiB", "shards");
-    file_remove(folder, &err);
-    return bench_end(&bench);
+    bench_at_most(opened.seconds, "s", 1, "limit", 60, "all parts opened, one by one");
+    bench_value(bytes_of(made, "part-", true) / mebibyte, "MiB", "shards");
 }

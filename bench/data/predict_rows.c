@@ -72,30 +72,23 @@ static void check_file(const Rows *r, const char *path) {
     fclose(file);
 }
 
-int main(int argc, char **argv) {
-    Bench bench;
-    Comm comm;
+BENCH(predict_rows) {
     char path[PATH_BYTES];
-    bench_start(&bench, "predict_rows", argc, argv);
-    CHECK(argc > 1 && argv[1][0] != '-', EXIT_USAGE, "bench/run.sh predict_rows runs this");
-    path_join(path, sizeof path, argv[1], "scores.npy");
-    Rows rows = {.nodes = bench_option(argc, argv, "--nodes", 2000000),
-                 .columns = bench_option(argc, argv, "--columns", 256)};
-    comm_start(&comm, &argc, &argv);
-    make_rows(&rows, &comm);
+    path_join(path, sizeof path, bench_first("bench/run.sh predict_rows runs this"), "scores.npy");
+    Rows rows = {.nodes = bench_option("--nodes", 2000000),
+                 .columns = bench_option("--columns", 256)};
+    const Comm *comm = bench_ranks();
+    make_rows(&rows, comm);
     double own = (double)rows.own * (double)rows.columns * sizeof(float);
-    double seconds = write_rows(&rows, &comm, path);
-    double ratio = comm_max_double(&comm, (double)(memory_peak() - (size_t)rows.own * 8) / own);
-    if (comm.rank == 0) {
+    double seconds = write_rows(&rows, comm, path);
+    double ratio = comm_max_double(comm, (double)(memory_peak() - (size_t)rows.own * 8) / own);
+    if (comm->rank == 0) {
         check_file(&rows, path);
-        bench_at_most(&bench, ratio * own / (1 << 20), "MiB", 1.2, "its own rows", own / (1 << 20),
+        bench_at_most(ratio * own / (1 << 20), "MiB", 1.2, "its own rows", own / (1 << 20),
                       "in use while rows are written, largest rank");
-        bench_value(&bench, (double)rows.nodes * (double)rows.columns * 4 / 1e6 / seconds, "MB/s",
+        bench_value((double)rows.nodes * (double)rows.columns * 4 / 1e6 / seconds, "MB/s",
                     "written");
     }
     memory_free(rows.x);
     memory_free(rows.gid);
-    int ended = comm.rank == 0 ? bench_end(&bench) : 0;
-    comm_stop(&comm);
-    return ended;
 }

@@ -70,18 +70,16 @@ typedef struct Made {
 static Made make(const Config *config, const Comm *comm) {
     CLEARED(shard_clear) Shard shard = {0};
     Sampler sampler;
-    Warnings warnings = {0};
-    Error err = {0};
     comm_barrier(comm);
     sampler_start(&sampler, config->data.cache);
-    need(partition_load(&shard, config, comm, &warnings, &err), &err);
+    need(partition_load(&shard, config, comm, &(Warnings){0}, &err));
     double ended = clock_seconds(), taken = sampler_stop(&sampler);
     CHECK(sampler.begun > 0, EXIT_BUG, "the shards were there, or were made in no time");
     Made made = {ended - sampler.begun, taken, (double)shard.map.bytes};
     return made;
 }
 
-static void print(Bench *bench, const Made *all, int ranks) {
+static void print(const Made *all, int ranks) {
     double seconds = 0, taken = 0, shard = 0;
     for (int r = 0; r < ranks; r++) {
         seconds = all[r].seconds > seconds ? all[r].seconds : seconds;
@@ -89,32 +87,24 @@ static void print(Bench *bench, const Made *all, int ranks) {
         shard = all[r].shard > shard ? all[r].shard : shard;
     }
     double allowed = shard + 64 * mebibyte;
-    bench_at_most(bench, seconds, "s", 1, "limit", 20, "shards made and opened, the cut is known");
-    bench_at_most(bench, taken / mebibyte, "MiB", 1, "largest shard + 64 MiB", allowed / mebibyte,
+    bench_at_most(seconds, "s", 1, "limit", 20, "shards made and opened, the cut is known");
+    bench_at_most(taken / mebibyte, "MiB", 1, "largest shard + 64 MiB", allowed / mebibyte,
                   "memory of the rank that takes most");
 }
 
-int main(int argc, char **argv) {
-    Bench bench;
-    bench_start(&bench, "shards", argc, argv);
-    const char *folder = argc > 1 && argv[1][0] != '-' ? argv[1] : NULL;
-    CHECK(folder != NULL, EXIT_USAGE, "bench/shards.sh runs this, and says in which folder");
+BENCH(shards) {
+    const char *folder = bench_first("bench/shards.sh runs this, and says in which folder");
     char path[600], cache[600], method[600];
     snprintf(path, sizeof path, "data.path=%s/graph", folder);
     snprintf(cache, sizeof cache, "data.cache=%s/cache-ranks", folder);
     snprintf(method, sizeof method, "partition.method=\"file:%s/cut\"", folder);
     const char *settings[] = {path, cache, method};
     Config config;
-    Comm comm;
-    Error err = {0};
-    need(config_load(&config, NULL, settings, 3, &err), &err);
-    comm_start(&comm, &argc, &argv);
-    Made all[256], mine = make(&config, &comm);
-    CHECK(comm.size <= 256, EXIT_USAGE, "at most 256 ranks");
-    comm_all_gather(&comm, &mine, all, sizeof mine);
-    if (comm.rank == 0)
-        print(&bench, all, comm.size);
-    int ended = comm.rank == 0 ? bench_end(&bench) : 0;
-    comm_stop(&comm);
-    return ended;
+    const Comm *comm = bench_ranks();
+    need(config_load(&config, NULL, settings, 3, &err));
+    Made all[256], mine = make(&config, comm);
+    CHECK(comm->size <= 256, EXIT_USAGE, "at most 256 ranks");
+    comm_all_gather(comm, &mine, all, sizeof mine);
+    if (comm->rank == 0)
+        print(all, comm->size);
 }

@@ -50,16 +50,14 @@ static int64_t draw_hyperedge(uint64_t other[ARITY_MOST], int64_t h, int64_t eve
 }
 
 static void write_stream(const char *path, int64_t events, bool wide) {
-    Error err = {0};
     uint64_t other[ARITY_MOST];
-    EventWriter *writer = event_writer_open(path, true, &err);
-    need(writer != NULL, &err);
+    EventWriter *writer = need(event_writer_open(path, true, &err));
     for (int64_t h = 0; h < events; h++) {
         int64_t count = draw_hyperedge(other, h, events, wide);
         Event event = {EVENT_HYPEREDGE, (uint64_t)h, count, other, false, 1, ""};
-        need(event_writer_put(writer, &event, &err), &err);
+        need(event_writer_put(writer, &event, &err));
     }
-    need(event_writer_close(writer, &err), &err);
+    need(event_writer_close(writer, &err));
 }
 
 // ---- one run over it
@@ -98,7 +96,6 @@ static void sort_times(Outcome *out, float *time, int64_t events) {
 // time[events]: of each event, or the shorter of this one and what it holds.
 static Outcome run(const char *path, int64_t events, int parts, int64_t window, float *time) {
     Outcome out = {0};
-    Error err = {0};
     Event event;
     SrpOptions options = {.parts = parts,
                           .score = "marginal",
@@ -109,13 +106,12 @@ static Outcome run(const char *path, int64_t events, int parts, int64_t window, 
                           .epsilon = 0.1,
                           .passes = 1};
     double before = resident();
-    CLEARED(srp_drop) Srp *srp = srp_new(&options, &err);
-    CLEARED(reader_drop) EventReader *reader = event_reader_open(path, &err);
-    need(srp != NULL && reader != NULL, &err);
+    CLEARED(srp_drop) Srp *srp = need(srp_new(&options, &err));
+    CLEARED(reader_drop) EventReader *reader = need(event_reader_open(path, &err));
     double begin = clock_seconds();
-    for (int64_t i = 0; event_reader_next(reader, &event, &err) == EVENT_READ; i++) {
+    for (int64_t i = 0; event_reader_next(reader, &event, &(Error){0}) == EVENT_READ; i++) {
         double start = clock_seconds();
-        need(srp_apply(srp, &event, &err), &err);
+        need(srp_apply(srp, &event, &err));
         float taken = (float)(clock_seconds() - start);
         time[i] = time[i] > 0 && time[i] < taken ? time[i] : taken;
     }
@@ -164,20 +160,20 @@ static double random_reads(double bytes) {
 
 // ---- figures
 
-static void rate(Bench *bench, const char *what, const Outcome *out, double bar) {
+static void rate(const char *what, const Outcome *out, double bar) {
     Figure f = {.value = (double)out->pins / out->seconds / 1e6, .unit = "M pins/s", .bar = bar};
     snprintf(f.name, sizeof f.name, "%s", what);
     snprintf(f.against, sizeof f.against, "random reads of memory / %d", READS);
     f.limit = random_reads(out->resident) / READS / 1e6;
     f.ratio = f.value;
-    bench_figure(bench, &f);
+    bench_figure(&f);
 }
 
 static double memory_share(const Outcome *out) {
     return out->resident / (40.0 * (double)out->pins + 64.0 * (double)out->items);
 }
 
-static void lengths(Bench *bench, const char *path, int64_t most, int parts, int64_t window) {
+static void lengths(const char *path, int64_t most, int parts, int64_t window) {
     Outcome out[SIZES];
     int count = 0;
     char name[96];
@@ -187,11 +183,11 @@ static void lengths(Bench *bench, const char *path, int64_t most, int parts, int
         out[count] = run_again(path, events, parts, window, 1);
         snprintf(name, sizeof name, "%s, %.0e events", window > 0 ? "default" : "phase 1 alone",
                  (double)events);
-        rate(bench, name, &out[count], window > 0 ? 0.25 : 1);
-        bench_at_most(bench, memory_share(&out[count]), "", 1, "", 0,
+        rate(name, &out[count], window > 0 ? 0.25 : 1);
+        bench_at_most(memory_share(&out[count]), "", 1, "", 0,
                       "memory / (40 B a pin + 64 B an item), %.0e events", (double)events);
         if (window > 0)
-            bench_at_most(bench, out[count].settled / out[count].resident, "", 1.5, "", 0,
+            bench_at_most(out[count].settled / out[count].resident, "", 1.5, "", 0,
                           "  memory while settled for a snapshot / memory");
         printf("  replicas %lld, work per pin %.2f, %.3g us per event\n",
                (long long)out[count].replicas, out[count].work / (double)out[count].pins,
@@ -200,34 +196,31 @@ static void lengths(Bench *bench, const char *path, int64_t most, int parts, int
     const Outcome *first = &out[0], *last = &out[count - 1];
     double work = last->work / (double)last->pins / (first->work / (double)first->pins);
     double time = last->seconds / (double)last->pins / (first->seconds / (double)first->pins);
-    bench_at_most(bench, work, "x", 1.1, "", 0, "work per pin, longest / shortest stream");
-    bench_at_most(bench, 1 / work, "x", 1.1, "", 0, "work per pin, shortest / longest stream");
-    bench_at_most(bench, time, "x", 4, "", 0, "time per pin, longest / shortest stream");
+    bench_at_most(work, "x", 1.1, "", 0, "work per pin, longest / shortest stream");
+    bench_at_most(1 / work, "x", 1.1, "", 0, "work per pin, shortest / longest stream");
+    bench_at_most(time, "x", 4, "", 0, "time per pin, longest / shortest stream");
 }
 
-static void wide(Bench *bench, const char *path, int parts) {
+static void wide(const char *path, int parts) {
     const int64_t events = bench_sized(1000000, 1000);
     write_stream(path, events, true);
     Outcome out = run_again(path, events, parts, 4096, (int)bench_sized(3, 1));
-    rate(bench, "arity up to 100, default, 1e6 events", &out, 0.25);
-    bench_at_most(bench, 1e6 * out.p50, "us", 0, "", 0, "  one event, median");
-    bench_at_most(bench, 1e6 * out.p99, "us", 50, "", 0, "  one event, p99");
-    bench_at_most(bench, 1e3 * out.p999, "ms", 20, "", 0, "  one event, p99.9");
-    bench_at_most(bench, 1e3 * out.longest, "ms", 20, "", 0, "  one event, longest");
+    rate("arity up to 100, default, 1e6 events", &out, 0.25);
+    bench_at_most(1e6 * out.p50, "us", 0, "", 0, "  one event, median");
+    bench_at_most(1e6 * out.p99, "us", 50, "", 0, "  one event, p99");
+    bench_at_most(1e3 * out.p999, "ms", 20, "", 0, "  one event, p99.9");
+    bench_at_most(1e3 * out.longest, "ms", 20, "", 0, "  one event, longest");
 }
 
-int main(int argc, char **argv) {
-    Bench bench;
+BENCH(stream) {
     char path[1024];
-    bench_start(&bench, "stream", argc, argv);
-    int64_t most = bench_option(argc, argv, "--events", 10000000);
-    int parts = (int)bench_option(argc, argv, "--parts", 28);
+    int64_t most = bench_option("--events", 10000000);
+    int parts = (int)bench_option("--parts", 28);
     const char *folder = getenv("TMPDIR");
     snprintf(path, sizeof path, "%s/fringe-bench-%d.events", folder != NULL ? folder : "/tmp",
              (int)getpid());
-    lengths(&bench, path, most, parts, 0);
-    lengths(&bench, path, most, parts, 4096);
-    wide(&bench, path, parts);
+    lengths(path, most, parts, 0);
+    lengths(path, most, parts, 4096);
+    wide(path, parts);
     unlink(path);
-    return bench_end(&bench);
 }

@@ -86,8 +86,7 @@ static double solve(Five *five) {
 
 // The solution is what its widths give, between the bound and every single width.
 static void check(const Problem *p, const Solution *a) {
-    Error err = {0};
-    CHECK(problem_check(p, &err), EXIT_BUG, "%s", err.text);
+    need(problem_check(p, &err));
     Value value = problem_value(p, a->choice);
     CHECK(memcmp(&value, &a->value, sizeof value) == 0 && a->bound <= value.objective &&
               problem_bound(p) <= value.objective,
@@ -101,15 +100,15 @@ static void check(const Problem *p, const Solution *a) {
 }
 
 // The largest distance from the relaxation, and from what is proved, in parts of the objective.
-static void say_gaps(Bench *bench, const Five *five, const char *what) {
+static void say_gaps(const Five *five, const char *what) {
     double relaxed = 0, proved = 0;
     for (int i = 0; i < PROBLEMS; i++) {
         double objective = five->solution[i].value.objective;
         relaxed = fmax(relaxed, 1 - problem_bound(&five->problem[i]) / objective);
         proved = fmax(proved, 1 - five->solution[i].bound / objective);
     }
-    bench_value(bench, relaxed, "", "%s, gap to the LP", what);
-    bench_value(bench, proved, "", "%s, gap not closed", what);
+    bench_value(relaxed, "", "%s, gap to the LP", what);
+    bench_value(proved, "", "%s, gap not closed", what);
 }
 
 // --- fringe-solver, beside this program
@@ -126,7 +125,6 @@ static bool solver_path(char path[1024]) {
 // one.
 static double run_solver(const char *solver, const Problem *p, const Solution *exact) {
     char folder[BENCH_PATH], command[4096], path[BENCH_PATH + 16];
-    Error err = {0};
     bench_folder(folder);
     snprintf(path, sizeof path, "%s/problem", folder);
     FILE *file = fopen(path, "w");
@@ -140,16 +138,17 @@ static double run_solver(const char *solver, const Problem *p, const Solution *e
     snprintf(path, sizeof path, "%s/solution", folder);
     Solution solution;
     file = fopen(path, "r");
-    CHECK(file != NULL && solution_read(&solution, p, file, &err), EXIT_BUG, "%s", err.text);
+    CHECK(file != NULL, EXIT_BUG, "fringe-solver wrote no solution");
+    need(solution_read(&solution, p, file, &err));
     fclose(file);
     CHECK(solution.value.objective <= exact->value.objective, EXIT_BUG,
           "fringe-solver's solution is worse than its start");
     solution_clear(&solution);
-    file_remove(folder, &err);
+    file_remove(folder, &(Error){0});
     return seconds;
 }
 
-static void measure_solver(Bench *bench, const Five *five, const char *what) {
+static void measure_solver(const Five *five, const char *what) {
     char solver[1024];
     if (!solver_path(solver)) {
         printf("fringe-solver is not built: left out\n");
@@ -159,10 +158,10 @@ static void measure_solver(Bench *bench, const Five *five, const char *what) {
     for (int i = 0; i < PROBLEMS; i++)
         longest = fmax(longest, run_solver(solver, &five->problem[i], &five->solution[i]));
     // with starting the program and reading its bytes
-    bench_at_most(bench, longest, "s", 1, "its limit", 1, "%s, fringe-solver", what);
+    bench_at_most(longest, "s", 1, "its limit", 1, "%s, fringe-solver", what);
 }
 
-static void measure(Bench *bench, Betas betas, bool by_sender, int rounds) {
+static void measure(Betas betas, bool by_sender, int rounds) {
     Five five;
     char what[64];
     snprintf(what, sizeof what, "%s, %s", by_sender ? "senders" : "ring", betas_name[betas]);
@@ -176,25 +175,22 @@ static void measure(Bench *bench, Betas betas, bool by_sender, int rounds) {
     double *seconds = ALLOC(double, rounds, "times of a bench");
     for (int i = 0; i < rounds; i++)
         seconds[i] = solve(&five);
-    bench_at_most(bench, 1e3 * bench_median(seconds, rounds), "ms", by_sender ? 0 : 1,
+    bench_at_most(1e3 * bench_median(seconds, rounds), "ms", by_sender ? 0 : 1,
                   "what five may take", 100, "%s, five problems", what);
     memory_free(seconds);
-    say_gaps(bench, &five, what);
+    say_gaps(&five, what);
     if (!by_sender && betas != PARETO)
-        measure_solver(bench, &five, what);
+        measure_solver(&five, what);
     for (int i = 0; i < PROBLEMS; i++) {
         solution_clear(&five.solution[i]);
         problem_clear(&five.problem[i]);
     }
 }
 
-int main(int argc, char **argv) {
-    Bench bench;
-    bench_start(&bench, "assign", argc, argv);
-    int rounds = (int)bench_option(argc, argv, "--rounds", 9);
+BENCH(assign) {
+    int rounds = (int)bench_option("--rounds", 9);
     printf("5 problems, %d ranks, 56 links of %d groups, widths 2, 4 and 8\n", RANKS, GROUPS);
     for (int by_sender = 0; by_sender < 2; by_sender++)
         for (Betas betas = PLAIN; betas < BETAS; betas++)
-            measure(&bench, betas, by_sender == 1, rounds);
-    return bench_end(&bench);
+            measure(betas, by_sender == 1, rounds);
 }

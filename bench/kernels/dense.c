@@ -80,9 +80,7 @@ static void gradient(void *context) {
 }
 
 static void use(const char *precision) {
-    Error err = {0};
-    CHECK(backend_cpu.start(&(BackendStart){.precision = precision}, &err), EXIT_BUG, "%s",
-          err.text);
+    need(backend_cpu.start(&(BackendStart){.precision = precision}, &err));
 }
 static void in_bf16(void (*run)(void *), void *context) {
     Work work = *(Work *)context;
@@ -314,16 +312,16 @@ static double bar_of(int product, int64_t columns) {
     return !has_limit() ? 0 : columns >= 256 ? wide[product] : narrow[product];
 }
 
-static void say(Bench *bench, Figure f, const char *precision, int product, const Work *work) {
+static void say(Figure f, const char *precision, int product, const Work *work) {
     f.unit = "GFLOP/s";
     f.ratio = f.value / f.limit;
     snprintf(f.name, sizeof f.name, "%s %s, %lld x %lld, %d threads", precision,
              product_names[product], (long long)work->x.columns, (long long)work->out.columns,
              omp_get_max_threads());
-    bench_figure(bench, &f);
+    bench_figure(&f);
 }
 
-static void measure(Bench *bench, int64_t rows, int64_t depth, int64_t columns, int rounds) {
+static void measure(int64_t rows, int64_t depth, int64_t columns, int rounds) {
     CLEARED(work_free) Work work = work_new(rows, depth, columns);
     float factor[2] = {0.5f, 1e-3f};
     check(&work);
@@ -342,20 +340,18 @@ static void measure(Bench *bench, int64_t rows, int64_t depth, int64_t columns, 
     bool beside = torch_bf16(torch, rows, depth, columns, rounds);
     for (int i = 0; i < 3; i++) {
         double fp32 = work_done / seconds[FP32 + i], bf16 = work_done / seconds[BF16 + i];
-        say(bench,
-            (Figure){.value = fp32,
+        say((Figure){.value = fp32,
                      .against = "whole call",
                      .limit = work_done / seconds[WHOLE + i],
                      .bar = 0.95},
             "fp32", i, &work);
-        say(bench, (Figure){.value = fp32, .against = "FMA peak", .limit = most}, "fp32", i, &work);
+        say((Figure){.value = fp32, .against = "FMA peak", .limit = most}, "fp32", i, &work);
         Figure f = {.value = bf16, .limit = limit, .bar = bar_of(i, columns)};
         snprintf(f.against, sizeof f.against, "%s",
                  has_limit() ? "vdpbf16ps on registers" : "FMA peak");
-        say(bench, f, "bf16", i, &work);
+        say(f, "bf16", i, &work);
         if (beside)
-            say(bench,
-                (Figure){.value = bf16,
+            say((Figure){.value = bf16,
                          .against = "torch's bf16",
                          .limit = torch[i],
                          .bar = columns >= 256 ? 0.95 : 0},
@@ -363,18 +359,15 @@ static void measure(Bench *bench, int64_t rows, int64_t depth, int64_t columns, 
     }
 }
 
-int main(int argc, char **argv) {
-    Bench bench;
-    bench_start(&bench, "dense", argc, argv);
-    int64_t rows = bench_option(argc, argv, "--rows", 100000);
-    int rounds = (int)bench_option(argc, argv, "--rounds", 7);
+BENCH(dense) {
+    int64_t rows = bench_option("--rows", 100000);
+    int rounds = (int)bench_option("--rounds", 7);
     printf("%lld rows, %s\n", (long long)rows, backend_cpu.describe());
-    check_bits(bench_option(argc, argv, "--bits", 1000000));
+    check_bits(bench_option("--bits", 1000000));
     for (int threads = 1; threads <= 2; threads++) {
         omp_set_num_threads(threads);
-        measure(&bench, rows, 602, 256, rounds);
-        measure(&bench, rows, 256, 256, rounds);
-        measure(&bench, rows, 256, 41, rounds);
+        measure(rows, 602, 256, rounds);
+        measure(rows, 256, 256, rounds);
+        measure(rows, 256, 41, rounds);
     }
-    return bench_end(&bench);
 }

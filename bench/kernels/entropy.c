@@ -182,24 +182,24 @@ static double entropy(const Work *w) { // bits a value
     return sum / (double)w->n;
 }
 
-static void say(Bench *bench, const Work *w, const char *what, Figure f) {
+static void say(const Work *w, const char *what, Figure f) {
     snprintf(f.name, sizeof f.name, "%s %d bit, %s values", what, w->bits, w->values);
     f.ratio = f.limit > 0 ? f.value / f.limit : 0;
-    bench_figure(bench, &f);
+    bench_figure(&f);
 }
 
-static void say_lengths(Bench *bench, const Work *w) {
+static void say_lengths(const Work *w) {
     double least = entropy(w), values = (double)w->n;
-    say(bench, w, "length, rans",
+    say(w, "length, rans",
         (Figure){.value = 8 * (double)w->rans.bytes / values,
                  .unit = "bits",
                  .against = "entropy",
                  .limit = least,
                  .bar = 1.01,
                  .at_most = true});
-    say(bench, w, "length, packed",
+    say(w, "length, packed",
         (Figure){.value = w->bits, .unit = "bits", .against = "entropy", .limit = least});
-    say(bench, w, "length, libdeflate 1",
+    say(w, "length, libdeflate 1",
         (Figure){.value = 8 * (double)w->deflated.bytes / values,
                  .unit = "bits",
                  .against = "entropy",
@@ -219,7 +219,7 @@ enum {
     CASES
 };
 
-static void say_rates(Bench *bench, const Work *w, const double rate[CASES]) {
+static void say_rates(const Work *w, const double rate[CASES]) {
     static const struct Line {
         int of, limit;
         const char *what, *against;
@@ -238,11 +238,11 @@ static void say_rates(Bench *bench, const Work *w, const double rate[CASES]) {
                     .limit = rate[lines[i].limit],
                     .bar = lines[i].bar};
         snprintf(f.against, sizeof f.against, "%s", lines[i].against);
-        say(bench, w, lines[i].what, f);
+        say(w, lines[i].what, f);
     }
 }
 
-static void measure(Bench *bench, Work *w, int rounds) {
+static void measure(Work *w, int rounds) {
     const BenchCase cases[CASES] = {
         [CODEC_WRITE] = {"codec write", codec_write, w},
         [CODEC_READ] = {"codec read", codec_read, w},
@@ -260,15 +260,13 @@ static void measure(Bench *bench, Work *w, int rounds) {
            1e3 * rate[CODEC_WRITE], 1e3 * rate[CODEC_READ]);
     for (int i = 0; i < CASES; i++)
         rate[i] = 4 * (double)w->n * 1e-9 / rate[i];
-    say_rates(bench, w, rate);
-    say_lengths(bench, w);
+    say_rates(w, rate);
+    say_lengths(w);
 }
 
-int main(int argc, char **argv) {
-    Bench bench;
-    bench_start(&bench, "entropy", argc, argv);
-    Work work = work_new(bench_option(argc, argv, "--values", 500000));
-    int rounds = (int)bench_option(argc, argv, "--rounds", 31);
+BENCH(entropy) {
+    Work work = work_new(bench_option("--values", 500000));
+    int rounds = (int)bench_option("--rounds", 31);
     omp_set_num_threads(1);
     printf("%lld codes, %s\n", (long long)work.n, backend_cpu.describe());
     for (int laplace = 0; laplace < 2; laplace++)
@@ -277,7 +275,6 @@ int main(int argc, char **argv) {
             fill(&work, laplace);
             make_codes(&work);
             check(&work);
-            measure(&bench, &work, rounds);
+            measure(&work, rounds);
         }
-    return bench_end(&bench);
 }

@@ -16,13 +16,6 @@
 #include "fringe/trainer.h"
 #include "gpu_operations.h"
 
-static bool has_flag(int argc, char **argv, const char *name) {
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], name) == 0)
-            return true;
-    return false;
-}
-
 // ---- an epoch of GCN, 3 x 256, against the sum of what its parts must take
 
 // Aggregates and products of all layers, forward and backward (the first layer passes nothing
@@ -47,16 +40,13 @@ static double epoch_bound(const Job *job) {
 
 static double epoch_seconds(const Config *config, const Comm *comm, int epochs) {
     enum { MOST = 32 };
-    Error err = {0};
     Shard shard;
-    Warnings warnings = {0};
     EpochRecord record;
     double seconds[MOST];
-    need(partition_load(&shard, config, comm, &warnings, &err), &err);
-    Trainer *trainer = trainer_new(config, &shard, comm, 1, NULL, &err);
-    need(trainer != NULL, &err);
+    need(partition_load(&shard, config, comm, &(Warnings){0}, &err));
+    Trainer *trainer = need(trainer_new(config, &shard, comm, 1, NULL, &err));
     for (int e = -2; e < epochs && e < MOST; e++) { // two unmeasured ones first
-        need(trainer_epoch(trainer, &record, &err), &err);
+        need(trainer_epoch(trainer, &record, &err));
         if (e >= 0)
             seconds[e] = record.seconds;
     }
@@ -67,7 +57,6 @@ static double epoch_seconds(const Config *config, const Comm *comm, int epochs) 
 }
 
 static Config config_of_mode(const Job *job, const char *mode, const char *data, const char *work) {
-    Error err = {0};
     Config config;
     char mode_is[64], path[700], cache[700], precision[40];
     snprintf(mode_is, sizeof mode_is, "mode=%s", mode);
@@ -85,7 +74,7 @@ static Config config_of_mode(const Job *job, const char *mode, const char *data,
                               "model.post=[\"dropout\",\"norm\",\"activation\"]",
                               "train.eval_every=0",
                               "train.epochs=1000"};
-    need(config_load(&config, NULL, settings, sizeof settings / sizeof *settings, &err), &err);
+    need(config_load(&config, NULL, settings, sizeof settings / sizeof *settings, &err));
     snprintf(config.run.backend, sizeof config.run.backend, "cuda");
     return config;
 }
@@ -98,11 +87,9 @@ static double epoch_of_mode(const Job *job, const Comm *comm, const char *mode, 
 
 // The aggregate over the rows of a training, which lie cluster by cluster.
 static void clustered_measure(Job *job, const Comm *comm, const char *data, const char *work) {
-    Error err = {0};
     Shard shard;
-    Warnings warnings = {0};
     const Config config = config_of_mode(job, "vanilla", data, work);
-    need(partition_load(&shard, &config, comm, &warnings, &err), &err);
+    need(partition_load(&shard, &config, comm, &(Warnings){0}, &err));
     const ShardRelation *edges = &shard.relation[IN_EDGES];
     const Csr given = job->csr;
     job->csr.offset = (int64_t *)edges->offset;
@@ -138,10 +125,10 @@ static void epoch_measure(Job *job, const Comm *comm, const char *data, const ch
 
 // ---- the program
 
-static const Backend *device_start(int argc, char **argv) {
+static const Backend *device_start(void) {
     Error err = {0};
-    const char *path = bench_text(argc, argv, "--plugin", NULL);
-    const char *name = bench_text(argc, argv, "--name", "cuda");
+    const char *path = bench_text("--plugin", NULL);
+    const char *name = bench_text("--name", "cuda");
     bool ok = path == NULL || plugin_load(&backend_cuda, path, name, &err);
     backend_cuda.name = "cuda"; // whatever was loaded: the trainer finds it by this name
     if (ok && backend_cuda.start(&(BackendStart){.spmm = "own"}, &err))
@@ -171,34 +158,27 @@ static void stages_run(Job *job, const Comm *comm, const char *stage, const char
     }
 }
 
-int main(int argc, char **argv) {
-    Comm comm;
-    Error err = {0};
+BENCH(gpu) {
+    const Comm *comm = bench_ranks();
     Dataset dataset;
-    Job job = {.is_tiny = has_flag(argc, argv, "--tiny")};
+    Job job = {.is_tiny = bench_flag("--tiny")};
     char work[BENCH_PATH], folder[600];
-    comm_start(&comm, &argc, &argv);
-    bench_start(&job.bench, "gpu", argc, argv);
-    job.b = device_start(argc, argv);
-    const char *rows = bench_text(argc, argv, "--rows", NULL);
+    job.b = device_start();
+    const char *rows = bench_text("--rows", NULL);
     CHECK(rows == NULL || (job.rows = fopen(rows, "a")) != NULL, EXIT_CANNOT_WRITE,
           "%s cannot be written", rows);
     bench_folder(work);
     snprintf(folder, sizeof folder, "%s/graph", work);
-    const char *data = bench_text(argc, argv, "--data", NULL);
+    const char *data = bench_text("--data", NULL);
     if (data == NULL)
         bench_dataset(folder, job.is_tiny ? "tiny" : "reddit-small", NULL);
     data = data != NULL ? data : folder;
-    need(dataset_open(&dataset, data, &err), &err);
+    need(dataset_open(&dataset, data, &err));
     job.csr = dataset_csr(&dataset);
     job.features = dataset.features;
     job.classes = dataset.classes;
-    stages_run(&job, &comm, bench_text(argc, argv, "--stage", "all"), data, work);
+    stages_run(&job, comm, bench_text("--stage", "all"), data, work);
     dataset_clear(&dataset);
-    file_remove(work, &err);
     if (job.rows != NULL)
         fclose(job.rows);
-    int status = bench_end(&job.bench);
-    comm_stop(&comm);
-    return status;
 }

@@ -11,7 +11,6 @@ enum { WIDTH = 256, ROUNDS = 5, CHECKED = 500 }; // CHECKED: rows that are compa
 
 typedef struct Job { // what all measurements share
     const Backend *b;
-    Bench bench;
     FILE *rows;         // --rows
     bool is_tiny;       // one call a measurement
     RowsType precision; // that is measured now: of rows, and of the inputs of products
@@ -50,7 +49,7 @@ static void not_run(Job *job, const char *row, const char *why) {
 // The value, and behind it the ratio to what it is held against, with its bar.
 static void say(Job *job, Figure f) {
     char value[40], bar[40], name[200];
-    bench_figure(&job->bench, &f);
+    bench_figure(&f);
     snprintf(value, sizeof value, "%.4g", f.value);
     put_row(job, f.name, value, f.unit, "", "");
     if (f.ratio <= 0)

@@ -34,10 +34,7 @@ typedef struct Job { // of bench_compare
     RandomKind kind; // of the random numbers
 } Job;
 
-static void vectors_choose(const char *vectors) {
-    Error err = {0};
-    CHECK(cpu_choose_lanes(vectors, &err), EXIT_BUG, "%s", err.text);
-}
+static void vectors_choose(const char *vectors) { need(cpu_choose_lanes(vectors, &err)); }
 
 static bool vectors_there(const char *vectors) {
     Error err = {0};
@@ -170,8 +167,8 @@ static void check(Work *w) {
     }
 }
 
-static void say(Bench *bench, const char *what, int bits, const char *list, double value,
-                const char *against, double limit, double bar) {
+static void say(const char *what, int bits, const char *list, double value, const char *against,
+                double limit, double bar) {
     Figure f = {.value = value, .unit = "GB/s", .limit = limit, .bar = bar};
     snprintf(f.against, sizeof f.against, "%s", against);
     if (bits > 0)
@@ -180,11 +177,11 @@ static void say(Bench *bench, const char *what, int bits, const char *list, doub
     else
         snprintf(f.name, sizeof f.name, "%s, %s, %d threads", what, list, omp_get_max_threads());
     f.ratio = limit > 0 ? value / limit : 0;
-    bench_figure(bench, &f);
+    bench_figure(&f);
 }
 
 // Everything at one width, in the same rounds.
-static void measure(Bench *bench, Work *w, int bits, const char *list, int rounds) {
+static void measure(Work *w, int bits, const char *list, int rounds) {
     enum {
         QUANTIZE,
         SEVEN,
@@ -220,37 +217,34 @@ static void measure(Bench *bench, Work *w, int bits, const char *list, int round
         rate[i] = table / rate[i];
     double bar = wide ? 0.85 : 0;
     const char *none = "no random numbers";
-    say(bench, "quantize", bits, list, rate[QUANTIZE], none, rate[NEAREST], 0);
+    say("quantize", bits, list, rate[QUANTIZE], none, rate[NEAREST], 0);
     bool in_order = w->count == w->x.count;
-    say(bench, "quantize, philox7", bits, list, rate[SEVEN], none, rate[NEAREST],
+    say("quantize, philox7", bits, list, rate[SEVEN], none, rate[NEAREST],
         wide && in_order ? 0.82 : 0);
-    say(bench, "quantize, philox7 of 8 bits", bits, list, rate[NARROW], none, rate[NEAREST],
+    say("quantize, philox7 of 8 bits", bits, list, rate[NARROW], none, rate[NEAREST],
         wide && in_order ? 0.85 : 0);
-    say(bench, "dequantize", bits, list, rate[DECODE],
+    say("dequantize", bits, list, rate[DECODE],
         is_around_cache(w) ? "copy around the cache" : "memcpy in order", rate[DECODE_COPY], bar);
     if (wide) {
-        say(bench, "quantize avx2", bits, list, rate[QUANTIZE_AVX2], "avx512", rate[QUANTIZE], 0.5);
-        say(bench, "dequantize avx2", bits, list, rate[DECODE_AVX2], "avx512", rate[DECODE], 0.5);
+        say("quantize avx2", bits, list, rate[QUANTIZE_AVX2], "avx512", rate[QUANTIZE], 0.5);
+        say("dequantize avx2", bits, list, rate[DECODE_AVX2], "avx512", rate[DECODE], 0.5);
     }
-    say(bench, "memcpy", 0, list, rate[COPY], "", 0, 0);
+    say("memcpy", 0, list, rate[COPY], "", 0, 0);
 }
 
-int main(int argc, char **argv) {
-    Bench bench;
-    bench_start(&bench, "message", argc, argv);
-    int64_t rows = bench_option(argc, argv, "--rows", 200000);
-    int64_t columns = bench_option(argc, argv, "--columns", 256);
-    int rounds = (int)bench_option(argc, argv, "--rounds", 9);
+BENCH(message) {
+    int64_t rows = bench_option("--rows", 200000);
+    int64_t columns = bench_option("--columns", 256);
+    int rounds = (int)bench_option("--rounds", 9);
     Work work = work_new(rows, columns);
     printf("%lld rows of %lld, %s\n", (long long)rows, (long long)columns, backend_cpu.describe());
-    int only = (int)bench_option(argc, argv, "--threads", 0); // 0: one, then two
+    int only = (int)bench_option("--threads", 0); // 0: one, then two
     for (int threads = only > 0 ? only : 1; threads <= (only > 0 ? only : 2); threads++)
         for (int part = 0; part < 2; part++) {
             omp_set_num_threads(threads);
             list_make(&work, part == 0 ? 2 : 0.3f);
             check(&work);
             for (int i = 0; i < WIDTHS; i++)
-                measure(&bench, &work, widths[i], part == 0 ? "in order" : "list of 30 %", rounds);
+                measure(&work, widths[i], part == 0 ? "in order" : "list of 30 %", rounds);
         }
-    return bench_end(&bench);
 }

@@ -87,17 +87,16 @@ static void check(Work *w) {
     Work sample = *w;
     sample.z.count = 1000;
     sample.h = rows_alloc(device(), 1000, w->z.columns, "h of the reference");
-    Error err = {0};
-    CHECK(cpu_choose_lanes("plain", &err), EXIT_BUG, "%s", err.text);
+    need(cpu_choose_lanes("plain", &err));
     forward(&sample);
-    CHECK(cpu_choose_lanes("auto", &err), EXIT_BUG, "%s", err.text);
+    need(cpu_choose_lanes("auto", &err));
     forward(w);
     CHECK(memcmp(floats(sample.h), floats(w->h), rows_bytes(1000, w->z.columns)) == 0, EXIT_BUG,
           "the vector kernels differ from plain C");
     rows_free(device(), &sample.h);
 }
 
-static void measure(Bench *bench, Work *w, const char *order, int rounds) {
+static void measure(Work *w, const char *order, int rounds) {
     static const struct {
         const char *name;
         int passes; // over a table, read or written
@@ -111,17 +110,15 @@ static void measure(Bench *bench, Work *w, const char *order, int rounds) {
     double seconds[4], table = (double)rows_bytes(w->z.count, w->z.columns) * 1e-9;
     bench_compare(cases, 4, rounds, seconds);
     for (int i = 0; i < 3; i++)
-        bench_at_least(bench, what[i].passes * table / seconds[i], "GB/s", what[i].bar, "memcpy",
+        bench_at_least(what[i].passes * table / seconds[i], "GB/s", what[i].bar, "memcpy",
                        2 * table / seconds[3], "%s, %s, %d threads", order, what[i].name,
                        omp_get_max_threads());
 }
 
-int main(int argc, char **argv) {
-    Bench bench;
-    bench_start(&bench, "pointwise", argc, argv);
-    int64_t rows = bench_option(argc, argv, "--rows", 100000);
-    int64_t columns = bench_option(argc, argv, "--columns", 256);
-    int rounds = (int)bench_option(argc, argv, "--rounds", 15);
+BENCH(pointwise) {
+    int64_t rows = bench_option("--rows", 100000);
+    int64_t columns = bench_option("--columns", 256);
+    int rounds = (int)bench_option("--rounds", 15);
     static const struct { // most of configs/, and OGB's; as kernels/orders.h writes them
         const char *name;
         int count;
@@ -137,7 +134,6 @@ int main(int argc, char **argv) {
             omp_set_num_threads(threads);
             work.post.count = orders[o].count;
             memcpy(work.post.step, orders[o].step, sizeof work.post.step);
-            measure(&bench, &work, orders[o].name, rounds);
+            measure(&work, orders[o].name, rounds);
         }
-    return bench_end(&bench);
 }

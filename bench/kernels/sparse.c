@@ -180,8 +180,8 @@ static void variants_check(const Job *job) {
     }
 }
 
-static void bf16_figure(Bench *bench, const char *graph, int threads, const Job *job, double fp32,
-                        double bf16, double bar) {
+static void bf16_figure(const char *graph, int threads, const Job *job, double fp32, double bf16,
+                        double bar) {
     Figure figure = {.value = bf16 * 1e3,
                      .unit = "ms",
                      .against = "fringe, rows of fp32",
@@ -191,19 +191,17 @@ static void bf16_figure(Bench *bench, const char *graph, int threads, const Job 
     snprintf(figure.name, sizeof figure.name, "fringe, rows of bf16 (%s), %s, %d thr",
              backend_cpu.aggregate_describe(job->aggregate_bf16, job->width, ROWS_BF16), graph,
              threads);
-    bench_figure(bench, &figure);
+    bench_figure(&figure);
 }
 
-static void job_figures(Bench *bench, const char *graph, int threads, const Job *job,
-                        const double *seconds, double naive_shuffled, Bars bars,
-                        const BenchLimits *limits) {
+static void job_figures(const char *graph, int threads, const Job *job, const double *seconds,
+                        double naive_shuffled, Bars bars, const BenchLimits *limits) {
     int best = NAIVE;
     for (int v = 0; v < VARIANTS; v++) {
         if (variants[v].is_rival && seconds[v] < seconds[best])
             best = v;
         if (v != FRINGE)
-            bench_value(bench, seconds[v] * 1e3, "ms", "%s, %s, %d thr", variants[v].name, graph,
-                        threads);
+            bench_value(seconds[v] * 1e3, "ms", "%s, %s, %d thr", variants[v].name, graph, threads);
     }
     Figure figure = {.value = seconds[FRINGE] * 1e3, .unit = "ms"};
     snprintf(figure.name, sizeof figure.name, "fringe (%s), %s, %d thr",
@@ -212,13 +210,13 @@ static void job_figures(Bench *bench, const char *graph, int threads, const Job 
     figure.limit = seconds[best] * 1e3;
     figure.ratio = seconds[best] / seconds[FRINGE];
     figure.bar = 0.95;
-    bench_figure(bench, &figure);
+    bench_figure(&figure);
 
     snprintf(figure.against, sizeof figure.against, "naive loop, shuffled");
     figure.limit = naive_shuffled * 1e3;
     figure.ratio = naive_shuffled / seconds[FRINGE];
     figure.bar = bars.naive;
-    bench_figure(bench, &figure);
+    bench_figure(&figure);
 
     double edges = (double)job->offset[job->rows], rows = (double)job->rows;
     double bytes = edges * WIDTH * 4 + edges * 4 + rows * WIDTH * 4;
@@ -228,7 +226,7 @@ static void job_figures(Bench *bench, const char *graph, int threads, const Job 
     figure.limit = limits->random_rows;
     figure.ratio = figure.value / figure.limit;
     figure.bar = 0;
-    bench_figure(bench, &figure);
+    bench_figure(&figure);
 }
 
 typedef struct Bed { // what all graphs share
@@ -297,8 +295,8 @@ static void job_free(const Job *job) {
 }
 
 // One graph, all variants in turns; `shuffled`: the job whose naive loop the last bar is about.
-static void job_measure(Bench *bench, const Bed *bed, const char *graph, const Job *job,
-                        const Job *shuffled, Bars bars, const BenchLimits *limits) {
+static void job_measure(const Bed *bed, const char *graph, const Job *job, const Job *shuffled,
+                        Bars bars, const BenchLimits *limits) {
     enum { SHUFFLED = VARIANTS, BF16, CASES };
     BenchCase cases[CASES];
     Turn turn[CASES];
@@ -314,34 +312,31 @@ static void job_measure(Bench *bench, const Bed *bed, const char *graph, const J
                                                : "rows of bf16",
                                turn_run, turn + v};
     bench_compare(cases, CASES, bed->rounds, seconds);
-    job_figures(bench, graph, bed->threads, job, seconds, seconds[SHUFFLED], bars, limits);
-    bf16_figure(bench, graph, bed->threads, job, seconds[FRINGE], seconds[BF16], bars.bf16);
+    job_figures(graph, bed->threads, job, seconds, seconds[SHUFFLED], bars, limits);
+    bf16_figure(graph, bed->threads, job, seconds[FRINGE], seconds[BF16], bars.bf16);
 }
 
-static void threads_measure(Bench *bench, const Bed *bed, const Csr *random, const Csr *shuffled,
+static void threads_measure(const Bed *bed, const Csr *random, const Csr *shuffled,
                             const Csr *ordered) {
     omp_set_num_threads(bed->threads);
     BenchLimits limits = bench_limits(bed->threads, rows_bytes(bed->nodes, WIDTH));
     printf("# limits with %d threads, GB/s: sequential read %.1f, memcpy %.1f, random rows %.1f\n",
            bed->threads, limits.sequential_read, limits.memory_copy, limits.random_rows);
     CLEARED(job_free) Job job = job_make(bed, random);
-    job_measure(bench, bed, "random", &job, &job, (Bars){.naive = 2.5}, &limits);
+    job_measure(bed, "random", &job, &job, (Bars){.naive = 2.5}, &limits);
     job_free(&job);
     CLEARED(job_free) Job base = job_make(bed, shuffled);
-    job_measure(bench, bed, "clustered shuffled", &base, &base, (Bars){.naive = 2.5}, &limits);
+    job_measure(bed, "clustered shuffled", &base, &base, (Bars){.naive = 2.5}, &limits);
     job = job_make(bed, ordered);
-    job_measure(bench, bed, "clustered in order", &job, &base, (Bars){.naive = 4, .bf16 = 1.5},
-                &limits);
+    job_measure(bed, "clustered in order", &job, &base, (Bars){.naive = 4, .bf16 = 1.5}, &limits);
 }
 
-int main(int argc, char **argv) {
-    Bench bench;
-    bench_start(&bench, "sparse", argc, argv);
-    Bed bed = {.nodes = bench_option(argc, argv, "--nodes", 200000),
-               .edges = bench_option(argc, argv, "--edges", 10000000),
-               .rounds = (int)bench_option(argc, argv, "--rounds", 5)};
-    const int64_t clusters = bench_option(argc, argv, "--clusters", (bed.nodes + 499) / 500);
-    const int threads = (int)bench_option(argc, argv, "--threads", 2);
+BENCH(sparse) {
+    Bed bed = {.nodes = bench_option("--nodes", 200000),
+               .edges = bench_option("--edges", 10000000),
+               .rounds = (int)bench_option("--rounds", 5)};
+    const int64_t clusters = bench_option("--clusters", (bed.nodes + 499) / 500);
+    const int threads = (int)bench_option("--threads", 2);
     CHECK(__builtin_cpu_supports("avx2"), EXIT_UNAVAILABLE, "the variants need AVX2");
     bed_make(&bed);
     int32_t *plain = names_make(bed.nodes, false), *names = names_make(bed.nodes, true);
@@ -349,7 +344,7 @@ int main(int argc, char **argv) {
     Csr shuffled = graph_make(bed.nodes, bed.edges, clusters, 0.8, names);
     Csr ordered = graph_make(bed.nodes, bed.edges, clusters, 0.8, plain);
     for (bed.threads = 1; bed.threads <= threads; bed.threads++)
-        threads_measure(&bench, &bed, &random, &shuffled, &ordered);
+        threads_measure(&bed, &random, &shuffled, &ordered);
     graph_free(&ordered);
     graph_free(&shuffled);
     graph_free(&random);
@@ -359,5 +354,4 @@ int main(int argc, char **argv) {
                     &bed.scratch, &bed.x_bf16,   &bed.out_bf16, &bed.scratch_bf16};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         rows_free(device(), rows[i]);
-    return bench_end(&bench);
 }

@@ -19,7 +19,6 @@
 enum { EPOCHS_MOST = 256, EXCHANGES = 2 * MODEL_LAYERS };
 
 static void configure(Config *config, const char *folder, const char *schedule, int64_t piece) {
-    Error err = {0};
     char data[700], cache[700], order[64], bytes[64];
     snprintf(data, sizeof data, "data.path=%s/graph", folder);
     snprintf(cache, sizeof cache, "data.cache=%s/cache", folder);
@@ -37,7 +36,7 @@ static void configure(Config *config, const char *folder, const char *schedule, 
         "run.threads=1",
         "train.eval_every=0",
         "train.epochs=100000"};
-    need(config_load(config, NULL, settings, sizeof settings / sizeof *settings, &err), &err);
+    need(config_load(config, NULL, settings, sizeof settings / sizeof *settings, &err));
 }
 
 // --- one epoch and its parts, means over ranks
@@ -62,11 +61,10 @@ static Sample sample(const Trainer *trainer) {
 }
 
 static Parts epoch_parts(Trainer *trainer, const Comm *comm) {
-    Error err = {0};
     EpochRecord record;
     Sample before = sample(trainer);
     comm_barrier(comm);
-    need(trainer_epoch(trainer, &record, &err), &err);
+    need(trainer_epoch(trainer, &record, &err));
     Sample after = sample(trainer);
     Parts parts = {.epoch = record.seconds};
     for (int e = 0; e < EXCHANGES; e++) {
@@ -133,7 +131,7 @@ static void check_weights(Trainer *const trainer[2]) {
 
 // --- what is told
 
-static void tell_parts(Bench *bench, const char *schedule, const Parts *parts) {
+static void tell_parts(const char *schedule, const Parts *parts) {
     const struct {
         const char *name;
         double seconds;
@@ -141,61 +139,49 @@ static void tell_parts(Bench *bench, const char *schedule, const Parts *parts) {
                 {"own work", parts->own},  {"pack", parts->pack},
                 {"unpack", parts->unpack}, {"halo part", parts->halo}};
     for (size_t i = 0; i < sizeof line / sizeof *line; i++)
-        bench_value(bench, line[i].seconds * 1e3, "ms", "%s: %s", schedule, line[i].name);
+        bench_value(line[i].seconds * 1e3, "ms", "%s: %s", schedule, line[i].name);
 }
 
-static void tell(Bench *bench, const Parts *blocking, const Parts *overlap, const char *rate) {
+static void tell(const Parts *blocking, const Parts *overlap, const char *rate) {
     double ideal = blocking->epoch - blocking->shorter;
     double hidden = blocking->epoch - overlap->epoch;
-    tell_parts(bench, "blocking", blocking);
-    tell_parts(bench, "overlap", overlap);
-    bench_at_most(bench, blocking->wait * 1e3, "ms", 0, "what can hide it", blocking->own * 1e3,
+    tell_parts("blocking", blocking);
+    tell_parts("overlap", overlap);
+    bench_at_most(blocking->wait * 1e3, "ms", 0, "what can hide it", blocking->own * 1e3,
                   "exchanges at %s", rate);
-    bench_at_most(bench, overlap->epoch * 1e3, "ms", 1.08, "sum of max(exchange, own) + rest",
-                  ideal * 1e3, "epoch of overlap");
-    bench_at_least(bench, hidden * 1e3, "ms", 0.90, "the shorter of the two",
-                   blocking->shorter * 1e3, "vanished");
+    bench_at_most(overlap->epoch * 1e3, "ms", 1.08, "sum of max(exchange, own) + rest", ideal * 1e3,
+                  "epoch of overlap");
+    bench_at_least(hidden * 1e3, "ms", 0.90, "the shorter of the two", blocking->shorter * 1e3,
+                   "vanished");
 }
 
-int main(int argc, char **argv) {
+BENCH(overlap) {
     static Config config[2];
-    Comm comm;
-    Bench bench;
+    const Comm *comm = bench_ranks();
     Shard shard;
-    Error err = {0};
     char path[700];
-    Warnings warnings = {0};
-    comm_start(&comm, &argc, &argv);
-    bench_start(&bench, "overlap", argc, argv);
-    const char *folder = bench_text(argc, argv, "--data", "");
+    const char *folder = bench_text("--data", "");
     CHECK(folder[0] != 0, EXIT_USAGE, "--data=FOLDER is missing; overlap.sh runs this program");
-    int epochs = (int)bench_option(argc, argv, "--epochs", 16);
+    int epochs = (int)bench_option("--epochs", 16);
     CHECK(epochs > 0 && epochs <= EPOCHS_MOST, EXIT_USAGE, "--epochs: 1 to %d", EPOCHS_MOST);
-    int64_t piece = bench_option(argc, argv, "--piece", 65280);
+    int64_t piece = bench_option("--piece", 65280);
     snprintf(path, sizeof path, "%s/graph", folder);
-    bench_dataset(path, bench_text(argc, argv, "--graph", "reddit-small"), &comm);
+    bench_dataset(path, bench_text("--graph", "reddit-small"), comm);
     Trainer *trainer[2];
     for (int s = 0; s < 2; s++)
         configure(&config[s], folder, s == BLOCKING ? "blocking" : "overlap", piece);
-    need(partition_load(&shard, &config[0], &comm, &warnings, &err), &err);
+    need(partition_load(&shard, &config[0], comm, &(Warnings){0}, &err));
     for (int s = 0; s < 2; s++) {
-        trainer[s] = trainer_new(&config[s], &shard, &comm, 1, NULL, &err);
-        need(trainer[s] != NULL, &err);
+        trainer[s] = need(trainer_new(&config[s], &shard, comm, 1, NULL, &err));
     }
     Parts parts[2];
-    measure(trainer, &comm, epochs, parts);
+    measure(trainer, comm, epochs, parts);
     check_weights(trainer);
-    int status = 0;
-    if (bench_option(argc, argv, "--probe", 0) != 0) {
-        if (comm.rank == 0)
-            printf("probe %.6f %.6f\n", parts[BLOCKING].wait, parts[BLOCKING].own);
-    } else if (comm.rank == 0) {
-        tell(&bench, &parts[BLOCKING], &parts[OVERLAP], bench_text(argc, argv, "--rate", "?"));
-        status = bench_end(&bench);
-    }
+    if (comm->rank == 0 && bench_option("--probe", 0) != 0)
+        printf("probe %.6f %.6f\n", parts[BLOCKING].wait, parts[BLOCKING].own);
+    else if (comm->rank == 0)
+        tell(&parts[BLOCKING], &parts[OVERLAP], bench_text("--rate", "?"));
     for (int s = 0; s < 2; s++)
         trainer_free(trainer[s]);
     shard_clear(&shard);
-    comm_stop(&comm);
-    return status;
 }

@@ -21,9 +21,7 @@
 enum { SETTINGS = 48, LAYERS = EXCHANGE_LAYERS };
 
 typedef struct Scene {
-    int argc;
-    char **argv;
-    Comm comm;
+    const Comm *comm;
     Shard shard;
     int64_t warm, samples;      // epochs
     ExchangeSet full_precision; // of all variants
@@ -35,7 +33,6 @@ typedef struct Scene {
 static Config configure(const Scene *scene, const char *codec, const char *memory,
                         const char *width) {
     static Config config;
-    Error err = {0};
     char refresh[64];
     snprintf(refresh, sizeof refresh, "quantization.refresh=%lld", (long long)scene->samples);
     const char *settings[SETTINGS] = {"mode=quantize",
@@ -49,10 +46,8 @@ static Config configure(const Scene *scene, const char *codec, const char *memor
                                       codec,
                                       memory,
                                       width};
-    int count = bench_settings(scene->argc, scene->argv, settings, SETTINGS);
-    need(config_load(&config, bench_text(scene->argc, scene->argv, "--config", ""), settings, count,
-                     &err),
-         &err);
+    int count = bench_settings(settings, SETTINGS);
+    need(config_load(&config, bench_text("--config", ""), settings, count, &err));
     return config;
 }
 
@@ -87,22 +82,20 @@ static float *gradient_of(const Scene *scene, int64_t epoch) {
 static void train(Scene *scene) {
     Config config = configure(scene, "quantization.codec=fp32", "quantization.memory=none",
                               "quantization.initial_bits=8");
-    Error err = {0};
     EpochRecord record;
     CLEARED(trainer_drop)
     Trainer *t =
-        trainer_new(&config, &scene->shard, &scene->comm, 1,
-                    &(Replay){.epochs = 1, .full_precision = &scene->full_precision}, &err);
-    need(t != NULL, &err);
+        need(trainer_new(&config, &scene->shard, scene->comm, 1,
+                         &(Replay){.epochs = 1, .full_precision = &scene->full_precision}, &err));
     allocate(scene, t);
     size_t bytes = (size_t)scene->parameters * sizeof(float);
     for (int64_t e = 0; e < scene->warm + scene->samples; e++) {
         memcpy(weights_of(scene, e), t->parameters, bytes);
-        need(trainer_epoch(t, &record, &err), &err);
+        need(trainer_epoch(t, &record, &err));
         if (e >= scene->warm)
             memcpy(gradient_of(scene, e), t->gradient, bytes);
     }
-    if (scene->comm.rank == 0)
+    if (scene->comm->rank == 0)
         printf("trained %lld epochs: loss %.4f\n", (long long)record.epoch, record.loss);
 }
 
@@ -113,11 +106,10 @@ typedef struct Noise {
 } Noise;
 
 static void epoch_of(const Scene *scene, Trainer *t, int64_t e, Noise *noise) {
-    Error err = {0};
     EpochRecord record;
     memcpy(t->parameters, weights_of(scene, e), (size_t)scene->parameters * sizeof(float));
     trainer_upload(t);
-    need(trainer_epoch(t, &record, &err), &err);
+    need(trainer_epoch(t, &record, &err));
     if (e < scene->warm)
         return;
     noise->squares += bench_square_distance(t->gradient, gradient_of(scene, e), scene->parameters);
@@ -128,15 +120,13 @@ static void epoch_of(const Scene *scene, Trainer *t, int64_t e, Noise *noise) {
 static Noise noise_of(const Scene *scene, const char *codec, const char *memory,
                       const char *width) {
     char what[96], bits[64];
-    Error err = {0};
     Noise noise = {0};
     snprintf(what, sizeof what, "quantization.memory=%s", memory);
     snprintf(bits, sizeof bits, "quantization.initial_bits=%s", width);
     Config config = configure(scene, codec, what, bits);
     Replay replay = {.epochs = 1, .full_precision = (ExchangeSet[]){scene->full_precision}};
     CLEARED(trainer_drop)
-    Trainer *t = trainer_new(&config, &scene->shard, &scene->comm, 1, &replay, &err);
-    need(t != NULL, &err);
+    Trainer *t = need(trainer_new(&config, &scene->shard, scene->comm, 1, &replay, &err));
     for (int64_t e = 0; e < scene->warm + scene->samples; e++)
         epoch_of(scene, t, e, &noise);
     return noise;
@@ -144,7 +134,7 @@ static Noise noise_of(const Scene *scene, const char *codec, const char *memory,
 
 static void measure(const Scene *scene, const char *memory, const char *width) {
     Noise noise = noise_of(scene, "quantization.codec=integer", memory, width);
-    if (scene->comm.rank == 0)
+    if (scene->comm->rank == 0)
         printf("variant %s %s %.0f %.6g\n", memory, width, noise.bytes,
                sqrt(noise.squares / noise.all));
     fflush(stdout);
@@ -154,7 +144,7 @@ static void measure(const Scene *scene, const char *memory, const char *width) {
 static void check_way(const Scene *scene) {
     Noise noise = noise_of(scene, "quantization.codec=fp32", "none", "8");
     CHECK(noise.squares == 0, EXIT_BUG, "fp32 rows give other gradients than in the training");
-    if (scene->comm.rank == 0)
+    if (scene->comm->rank == 0)
         printf("variant fp32 32 %.0f 0\n", noise.bytes);
 }
 
@@ -169,35 +159,28 @@ static bool next_word(char word[32], const char **list) {
 }
 
 static void measure_all(const Scene *scene) {
-    const char *memories =
-        bench_text(scene->argc, scene->argv, "--memories", "none,difference,ef21,anchor");
+    const char *memories = bench_text("--memories", "none,difference,ef21,anchor");
     char memory[32], width[32];
     while (next_word(memory, &memories)) {
-        const char *widths = bench_text(scene->argc, scene->argv, "--widths", "1,2,3,4,5,6,7,8");
+        const char *widths = bench_text("--widths", "1,2,3,4,5,6,7,8");
         while (next_word(width, &widths))
             measure(scene, memory, width);
     }
 }
 
-int main(int argc, char **argv) {
-    Error err = {0};
-    Warnings warnings = {0};
-    Scene scene = {.argc = argc,
-                   .argv = argv,
-                   .warm = bench_option(argc, argv, "--train", 50),
-                   .samples = bench_option(argc, argv, "--samples", 10),
-                   .full_precision = exact_of(bench_option(argc, argv, "--layer", 0))};
-    comm_start(&scene.comm, &argc, &argv);
+BENCH(differences) {
+    Scene scene = {.comm = bench_ranks(),
+                   .warm = bench_option("--train", 50),
+                   .samples = bench_option("--samples", 10),
+                   .full_precision = exact_of(bench_option("--layer", 0))};
     CHECK(scene.warm >= 0 && scene.samples >= 2, EXIT_USAGE, "--samples: at least 2");
     Config config = configure(&scene, "quantization.codec=fp32", "quantization.memory=none",
                               "quantization.initial_bits=8");
-    need(partition_load(&scene.shard, &config, &scene.comm, &warnings, &err), &err);
+    need(partition_load(&scene.shard, &config, scene.comm, &(Warnings){0}, &err));
     train(&scene);
     check_way(&scene);
     measure_all(&scene);
     memory_free(scene.gradient);
     memory_free(scene.weights);
     shard_clear(&scene.shard);
-    comm_stop(&scene.comm);
-    return 0;
 }

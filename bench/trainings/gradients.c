@@ -106,7 +106,7 @@ static double apart(const double *a, const float *b, int64_t count) {
 }
 
 // The schedule hides no messages, so the model sums nothing.
-static void take_share(Share *s, Trainer *t, Error *err) {
+static void take_share(Share *s, Trainer *t) {
     EpochRecord record;
     s->epoch = (uint32_t)t->epoch + 1;
     model_loss_and_gradient(t->model, t->device.parameters, t->device.gradient, t->seed, s->epoch);
@@ -115,7 +115,7 @@ static void take_share(Share *s, Trainer *t, Error *err) {
         memcpy(floats(s->x) + i * s->x.stride, t->gradient + s->cut.bucket[i],
                (size_t)s->length[i] * sizeof(float));
     CLEARED(memory_drop) double *sum = sum_of(t->comm, t->gradient, s->cut.floats);
-    need(trainer_epoch(t, &record, err), err);
+    need(trainer_epoch(t, &record, &err));
     double error = apart(sum, t->gradient, s->cut.floats);
     CHECK(error < 1e-5, EXIT_BUG, "epoch %u sums other shares (%g apart)", s->epoch, error);
 }
@@ -292,45 +292,36 @@ static void measure_all(const Share *s) {
 
 // ---- the training
 
-static void configure(Config *config, int argc, char **argv) {
-    Error err = {0};
-    const char *path = bench_text(argc, argv, "--config", "");
+static void configure(Config *config) {
+    const char *path = bench_text("--config", "");
     const char *settings[SETTINGS] = {"mode=lossless", "run.backend=cpu", "run.threads=1",
                                       "train.eval_every=0", "train.epochs=100000"};
     CHECK(path[0] != 0, EXIT_USAGE, "--config=FILE is missing; gradients.py runs this program");
-    int count = bench_settings(argc, argv, settings, SETTINGS);
-    need(config_load(config, path, settings, count, &err), &err);
+    int count = bench_settings(settings, SETTINGS);
+    need(config_load(config, path, settings, count, &err));
 }
 
 // After the epochs of a list "1,20".
 static void sample(Trainer *t, const char *epochs, int rounds) {
-    Error err = {0};
     EpochRecord record;
     Share share = share_new(t, rounds);
     for (const char *at = epochs; at != NULL; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         while (t->epoch < strtoll(at, NULL, 10))
-            need(trainer_epoch(t, &record, &err), &err);
-        take_share(&share, t, &err);
+            need(trainer_epoch(t, &record, &err));
+        take_share(&share, t);
         measure_all(&share);
     }
     share_clear(&share);
 }
 
-int main(int argc, char **argv) {
+BENCH(gradients) {
     static Config config;
-    Comm comm;
+    const Comm *comm = bench_ranks();
     Shard shard;
-    Error err = {0};
-    Warnings warnings = {0};
-    comm_start(&comm, &argc, &argv);
-    configure(&config, argc, argv);
-    need(partition_load(&shard, &config, &comm, &warnings, &err), &err);
-    Trainer *trainer = trainer_new(&config, &shard, &comm, 1, NULL, &err);
-    need(trainer != NULL, &err);
-    sample(trainer, bench_text(argc, argv, "--epochs", "1,20,100"),
-           (int)bench_option(argc, argv, "--rounds", 11));
+    configure(&config);
+    need(partition_load(&shard, &config, comm, &(Warnings){0}, &err));
+    Trainer *trainer = need(trainer_new(&config, &shard, comm, 1, NULL, &err));
+    sample(trainer, bench_text("--epochs", "1,20,100"), (int)bench_option("--rounds", 11));
     trainer_free(trainer);
     shard_clear(&shard);
-    comm_stop(&comm);
-    return 0;
 }

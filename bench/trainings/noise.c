@@ -33,7 +33,6 @@ typedef struct Scene {
 
 // What all trainings have in common, and then the variant's own settings; NULL ends them.
 static void configure(Config *config, const Scene *scene, const char *const *own) {
-    Error err = {0};
     const char *settings[SETTINGS] = {scene->data,
                                       scene->cache,
                                       "model.layers=3",
@@ -50,22 +49,20 @@ static void configure(Config *config, const Scene *scene, const char *const *own
         settings[count++] = *more;
     for (; *own != NULL; own++)
         settings[count++] = *own;
-    need(config_load(config, NULL, settings, count, &err), &err);
+    need(config_load(config, NULL, settings, count, &err));
 }
 
 // ---- the weights
 
 static void train(Scene *scene, int64_t epochs) {
     static Config config;
-    Error err = {0};
     EpochRecord record;
     configure(&config, scene,
               (const char *const[]){"mode=vanilla", "model.dropout=0.5", "train.lr=0.01", NULL});
     CLEARED(trainer_drop)
-    Trainer *trainer = trainer_new(&config, &scene->shard, scene->comm, 1, NULL, &err);
-    need(trainer != NULL, &err);
+    Trainer *trainer = need(trainer_new(&config, &scene->shard, scene->comm, 1, NULL, &err));
     for (int64_t e = 0; e < epochs; e++)
-        need(trainer_epoch(trainer, &record, &err), &err);
+        need(trainer_epoch(trainer, &record, &err));
     scene->parameters = trainer->shape.parameter_count;
     scene->weights = ALLOC(float, scene->parameters, "weights");
     scene->exact = ALLOC(float, scene->parameters, "gradient");
@@ -84,7 +81,6 @@ typedef struct Variant {
 
 // Steps of the smallest size move no weight.
 static Trainer *variant_new(Config *config, Scene *scene, const Variant *variant) {
-    Error err = {0};
     char rule[64], widths[64], first[64], lambda[64];
     bool exact = variant == NULL, uniform = !exact && strcmp(variant->rule, "uniform") == 0;
     snprintf(rule, sizeof rule, "quantization.assign=%s", exact ? "uniform" : variant->rule);
@@ -99,8 +95,7 @@ static Trainer *variant_new(Config *config, Scene *scene, const Variant *variant
                                     "quantization.group_size=100", "model.dropout=0",
                                     "train.optimizer=sgd", "train.lr=1e-30",
                                     exact ? "quantization.codec=fp32" : NULL, NULL});
-    Trainer *trainer = trainer_new(config, &scene->shard, scene->comm, 1, NULL, &err);
-    need(trainer != NULL, &err);
+    Trainer *trainer = need(trainer_new(config, &scene->shard, scene->comm, 1, NULL, &err));
     memcpy(trainer->parameters, scene->weights, (size_t)scene->parameters * sizeof(float));
     trainer_upload(trainer);
     return trainer;
@@ -108,10 +103,9 @@ static Trainer *variant_new(Config *config, Scene *scene, const Variant *variant
 
 static void measure_exact(Scene *scene) {
     static Config config;
-    Error err = {0};
     EpochRecord record;
     CLEARED(trainer_drop) Trainer *trainer = variant_new(&config, scene, NULL);
-    need(trainer_epoch(trainer, &record, &err), &err);
+    need(trainer_epoch(trainer, &record, &err));
     memcpy(scene->exact, trainer->gradient, (size_t)scene->parameters * sizeof(float));
     if (scene->comm->rank == 0)
         printf("variant fp32 - 0 %lld 0 %.4f\n", (long long)record.bytes, record.seconds);
@@ -120,12 +114,11 @@ static void measure_exact(Scene *scene) {
 // The first epochs choose the widths and are not counted.
 static void measure(Scene *scene, const Variant *variant) {
     static Config config;
-    Error err = {0};
     EpochRecord record;
     double squares = 0, seconds[SAMPLES_MOST], bytes = 0;
     CLEARED(trainer_drop) Trainer *trainer = variant_new(&config, scene, variant);
     for (int64_t e = -PERIOD; e < scene->samples; e++) {
-        need(trainer_epoch(trainer, &record, &err), &err);
+        need(trainer_epoch(trainer, &record, &err));
         if (e < 0)
             continue;
         squares += bench_square_distance(trainer->gradient, scene->exact, scene->parameters);
@@ -157,9 +150,9 @@ static void measure_all(Scene *scene) {
 }
 
 // The arguments that are no options, ended by NULL.
-static const char *const *settings_of(int argc, char **argv) {
+static const char *const *settings_of(void) {
     static const char *settings[SETTINGS / 2];
-    bench_settings(argc, argv, settings, SETTINGS / 2);
+    bench_settings(settings, SETTINGS / 2);
     return settings;
 }
 
@@ -170,32 +163,25 @@ static bool names_data(const char *const *settings) {
     return false;
 }
 
-int main(int argc, char **argv) {
+BENCH(noise) {
     static Config config;
-    Comm comm;
-    Error err = {0};
-    Warnings warnings = {0};
-    comm_start(&comm, &argc, &argv);
-    const char *folder = bench_text(argc, argv, "--data", "");
+    const char *folder = bench_text("--data", "");
     CHECK(folder[0] != 0, EXIT_USAGE, "--data=FOLDER is missing; noise.py runs this program");
-    Scene scene = {.comm = &comm,
-                   .settings = settings_of(argc, argv),
-                   .samples = bench_option(argc, argv, "--samples", 12)};
+    Scene scene = {
+        .comm = bench_ranks(), .settings = settings_of(), .samples = bench_option("--samples", 12)};
     CHECK(scene.samples > 0 && scene.samples <= SAMPLES_MOST, EXIT_USAGE, "--samples: 1 to %d",
           SAMPLES_MOST);
     snprintf(scene.cache, sizeof scene.cache, "data.cache=%s/cache", folder);
     snprintf(scene.data, sizeof scene.data, "data.path=%s/graph", folder);
     if (!names_data(scene.settings))
         bench_dataset(scene.data + strlen("data.path="),
-                      bench_recipe(bench_text(argc, argv, "--graph", "reddit-small")), &comm);
+                      bench_recipe(bench_text("--graph", "reddit-small")), scene.comm);
     configure(&config, &scene, (const char *const[]){NULL});
-    need(partition_load(&scene.shard, &config, &comm, &warnings, &err), &err);
-    train(&scene, bench_option(argc, argv, "--train", 60));
+    need(partition_load(&scene.shard, &config, scene.comm, &(Warnings){0}, &err));
+    train(&scene, bench_option("--train", 60));
     measure_exact(&scene);
     measure_all(&scene);
     memory_free(scene.exact);
     memory_free(scene.weights);
     shard_clear(&scene.shard);
-    comm_stop(&comm);
-    return 0;
 }
