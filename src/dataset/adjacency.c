@@ -136,3 +136,94 @@ bool ends_to_rows(Dataset *dataset, const Ends *ends, int64_t nodes, bool both, 
     }
     return err->code == 0;
 }
+
+// ---- with the other directions
+
+// Where the entries of row i with that column end, from `e` on.
+static int64_t run_end(const Csr *csr, int64_t i, int64_t e) {
+    int64_t end = e;
+    while (end < csr->offset[i + 1] && csr->column[end] == csr->column[e])
+        end++;
+    return end;
+}
+
+static bool same_weights(const Csr *a, int64_t p, const Csr *b, int64_t q, int64_t count) {
+    if (a->weight == NULL)
+        return true;
+    sort_float(a->weight + p, count);
+    sort_float(b->weight + q, count);
+    return memcmp(a->weight + p, b->weight + q, (size_t)count * sizeof *a->weight) == 0;
+}
+
+typedef struct Union { // of a matrix and its transpose
+    const Csr *there, *back;
+    Csr out; // out.column == NULL: entries are only counted
+    int64_t place;
+    bool larger;     // of two directions with other weights the larger one is kept
+    int64_t both[2]; // else the last edge of such directions; both[0] < 0: none
+} Union;
+
+static void put_run(Union *u, const Csr *from, int64_t begin, int64_t end) {
+    for (int64_t e = begin; e < end; e++, u->place++) {
+        if (u->out.column == NULL)
+            continue;
+        u->out.column[u->place] = from->column[e];
+        if (from->weight != NULL)
+            u->out.weight[u->place] = from->weight[e];
+    }
+}
+
+// An edge is there as often as in the direction that has more of it.
+static void unite_row(Union *u, int64_t i) {
+    const Csr *a = u->there, *b = u->back;
+    int64_t p = a->offset[i], q = b->offset[i];
+    while (p < a->offset[i + 1] || q < b->offset[i + 1]) {
+        bool in_a = p < a->offset[i + 1], in_b = q < b->offset[i + 1];
+        if (in_a && in_b && a->column[p] != b->column[q]) {
+            in_a = a->column[p] < b->column[q];
+            in_b = !in_a;
+        }
+        int64_t p_end = in_a ? run_end(a, i, p) : p, q_end = in_b ? run_end(b, i, q) : q;
+        int64_t less = p_end - p < q_end - q ? p_end - p : q_end - q;
+        bool first = p_end - p >= q_end - q;
+        if (less > 0 && u->larger && a->weight != NULL)
+            first = a->weight[p] >= b->weight[q];
+        else if (less > 0 && u->out.column == NULL && less == p_end - p && less == q_end - q &&
+                 !same_weights(a, p, b, q, less) && u->both[0] < 0) {
+            u->both[0] = i;
+            u->both[1] = a->column[p];
+        }
+        put_run(u, first ? a : b, first ? p : q, first ? p_end : q_end);
+        p = p_end;
+        q = q_end;
+    }
+}
+
+static bool differ(const int64_t both[2], const NodeIds *ids, Error *err) {
+    char from[NODE_ID_TEXT], to[NODE_ID_TEXT];
+    snprintf(from, sizeof from, "%lld", (long long)both[0]);
+    snprintf(to, sizeof to, "%lld", (long long)both[1]);
+    return error_set(
+        err, EXIT_DATA,
+        "an edge is to stand for both directions (by data.undirected, or the file says "
+        "so), but that from %s to %s is listed in both, with other weights; leave "
+        "data.undirected out, or keep one of the two lines",
+        ids->count > 0 ? node_id_text(ids, both[0], from) : from,
+        ids->count > 0 ? node_id_text(ids, both[1], to) : to);
+}
+
+bool csr_unite(Csr *out, const Csr *there, const Csr *back, const NodeIds *ids, Error *err) {
+    Union u = {.there = there, .back = back, .larger = ids == NULL, .both = {-1, -1}};
+    for (int64_t i = 0; i < there->rows; i++)
+        unite_row(&u, i);
+    if ((u.both[0] >= 0 && !differ(u.both, ids, err)) ||
+        !csr_try(&u.out, there->rows, u.place, there->weight != NULL, "edges of a graph", err))
+        return false;
+    u.place = 0;
+    for (int64_t i = 0; i < there->rows; i++) {
+        unite_row(&u, i);
+        u.out.offset[i + 1] = u.place;
+    }
+    *out = u.out;
+    return true;
+}

@@ -16,26 +16,14 @@ void fitted_clear(Dataset *dataset) {
 }
 
 void dataset_clear(Dataset *dataset) {
-    const void *arrays[] = {dataset->offset,
-                            dataset->target,
-                            dataset->weight,
-                            dataset->x,
-                            dataset->label,
-                            dataset->labels,
-                            dataset->split,
-                            dataset->pin_role,
-                            dataset->hyperedge_weight,
-                            dataset->node_weight,
-                            dataset->ids.number,
-                            dataset->ids.bytes,
-                            dataset->ids.offset,
-                            dataset->names.bytes,
-                            dataset->names.offset,
-                            dataset->numbers,
-                            dataset->sparse.offset,
-                            dataset->sparse.column,
-                            dataset->sparse.weight};
+    const void *arrays[] = {
+        dataset->offset,      dataset->target,      dataset->weight,           dataset->split,
+        dataset->pin_role,    dataset->node_weight, dataset->hyperedge_weight, dataset->names.bytes,
+        dataset->names.offset};
     fitted_clear(dataset);
+    features_drop(dataset);
+    labels_drop(dataset);
+    dataset_drop_ids(dataset);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         dataset_free_arrays(dataset, arrays[i]);
     if (dataset->mapped)

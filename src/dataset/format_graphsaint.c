@@ -21,11 +21,6 @@ static bool holds_all(const char *folder) {
     return true;
 }
 
-static bool matches(const char *path) {
-    char folder[PATH_BYTES];
-    return format_raw(path, holds_all, folder);
-}
-
 static int files(const char *path, FormatFile file[FORMAT_FILES]) {
     char folder[PATH_BYTES];
     if (!format_raw(path, holds_all, folder))
@@ -39,23 +34,20 @@ static int files(const char *path, FormatFile file[FORMAT_FILES]) {
 
 // ---- the files
 
-static bool read_classes(Dataset *d, const char *folder, Error *err) {
-    const char *path = PATH_IN(folder, names[CLASSES]);
+static bool read_classes(Dataset *d, const char *path, Error *err) {
     progress_begin("read", "%s", names[CLASSES]);
     CLEARED(json_pull_drop) JsonPull *pull = json_pull_open(path, err);
     return pull != NULL && graphsaint_classes(d, pull, err);
 }
 
-static bool read_roles(Dataset *d, const char *folder, Error *err) {
-    const char *path = PATH_IN(folder, names[ROLES]);
+static bool read_roles(Dataset *d, const char *path, Error *err) {
     d->split = TRY(uint8_t, d->nodes, "splits", err);
     CLEARED(json_pull_drop) JsonPull *pull = d->split != NULL ? json_pull_open(path, err) : NULL;
     return pull != NULL && graphsaint_roles(d, pull, err);
 }
 
-static bool read_features(Dataset *d, const char *folder, Error *err) {
+static bool read_features(Dataset *d, const char *path, Error *err) {
     CLEARED(npy_clear) Npy npy = {0};
-    const char *path = PATH_IN(folder, names[FEATURES]);
     progress_begin("read", "%s", names[FEATURES]);
     return npy_read(&npy, path, err) &&
            (features_from_npy(d, &npy, d->nodes, err) || error_prefix(err, "%s", path));
@@ -64,18 +56,17 @@ static bool read_features(Dataset *d, const char *folder, Error *err) {
 // ---- the format
 
 static bool read(Dataset *d, const Request *request, Error *err) {
-    char folder[PATH_BYTES], path[PATH_BYTES];
+    FormatFile file[FORMAT_FILES];
     const Config *config = request->config;
-    if (!format_raw(request->path, holds_all, folder))
+    if (files(request->path, file) == 0)
         return error_set(err, EXIT_DATA,
                          "%s: it needs adj_full.npz, feats.npy, class_map.json and role.json",
                          request->path);
-    path_join(path, sizeof path, folder, names[GRAPH]);
-    return matrix_read(d, path, err) &&
-           (config->data.features[0] != '\0' || read_features(d, folder, err)) &&
-           (config->data.labels[0] != '\0' || read_classes(d, folder, err)) &&
-           read_roles(d, folder, err);
+    return matrix_read(d, file[GRAPH].path, err) &&
+           (config->data.features[0] != '\0' || read_features(d, file[FEATURES].path, err)) &&
+           (config->data.labels[0] != '\0' || read_classes(d, file[CLASSES].path, err)) &&
+           read_roles(d, file[ROLES].path, err);
 }
 
 const Format format_graphsaint = {
-    .name = "graphsaint", .matches = matches, .files = files, .read = read, .factor.number = 12};
+    .name = "graphsaint", .files = files, .read = read, .factor.number = 12};

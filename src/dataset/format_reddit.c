@@ -8,55 +8,35 @@
 static const char data_name[] = "reddit_data.npz";
 static const char *const graph_names[] = {"reddit_graph.npz", "reddit_self_loop_graph.npz"};
 
-typedef struct RedditFiles {
-    char data[PATH_BYTES], graph[PATH_BYTES];
-    bool loops; // the variant with self-loops
-} RedditFiles;
+enum { DATA, GRAPH, FILES };
 
-static bool find_in(RedditFiles *files, const char *folder) {
-    path_join(files->data, PATH_BYTES, folder, data_name);
+static bool find_in(FormatFile file[FORMAT_FILES], const char *folder) {
+    file[DATA].what = "data";
+    file[GRAPH].what = "graph";
+    path_join(file[DATA].path, PATH_BYTES, folder, data_name);
     for (int i = 0; i < 2; i++) {
-        path_join(files->graph, PATH_BYTES, folder, graph_names[i]);
-        files->loops = i == 1;
-        if (file_exists(files->data) && file_exists(files->graph))
+        path_join(file[GRAPH].path, PATH_BYTES, folder, graph_names[i]);
+        if (file_exists(file[DATA].path) && file_exists(file[GRAPH].path))
             return true;
     }
     return false;
 }
 
 // The folder itself, the raw/ of PyG, or the folder that `path` is a file of.
-static bool find_files(RedditFiles *files, const char *path) {
+static int files(const char *path, FormatFile file[FORMAT_FILES]) {
     static const char *const inside[] = {".", "raw", "Reddit/raw", "reddit_self_loop", "reddit"};
-    char folder[PATH_BYTES];
     if (!file_is_folder(path)) {
         const char *name = path_name(path);
-        path_folder(folder, sizeof folder, path);
         return (strcmp(name, data_name) == 0 || strcmp(name, graph_names[0]) == 0 ||
                 strcmp(name, graph_names[1]) == 0) &&
-               find_in(files, folder);
+                       find_in(file, FOLDER_OF(path))
+                   ? FILES
+                   : 0;
     }
-    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
-        path_join(folder, sizeof folder, path, inside[i]);
-        if (find_in(files, folder))
-            return true;
-    }
-    return false;
-}
-
-static bool matches(const char *path) {
-    RedditFiles files;
-    return find_files(&files, path);
-}
-
-static int files(const char *path, FormatFile file[FORMAT_FILES]) {
-    RedditFiles found;
-    if (!find_files(&found, path))
-        return 0;
-    file[0].what = "data";
-    snprintf(file[0].path, PATH_BYTES, "%s", found.data);
-    file[1].what = "graph";
-    snprintf(file[1].path, PATH_BYTES, "%s", found.graph);
-    return 2;
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
+        if (find_in(file, PATH_IN(path, inside[i])))
+            return FILES;
+    return 0;
 }
 
 static bool name_inside(UNUSED const char *path, char name[DATASET_NAME], UNUSED Error *err) {
@@ -84,14 +64,14 @@ static bool take_types(Dataset *d, Npy *npy, int64_t rows, Error *err) {
     return err->code == 0;
 }
 
-static bool read_nodes(Dataset *d, const RedditFiles *found, const Config *config, Error *err) {
-    CLEARED(npz_drop) Npz *npz = npz_open(found->data, err);
+static bool read_nodes(Dataset *d, const char *path, const Config *config, Error *err) {
+    CLEARED(npz_drop) Npz *npz = npz_open(path, err);
     progress_begin("read", "%s", data_name);
     bool ok =
         npz != NULL && npz_take(d, npz, "node_types", take_types, err) &&
         (config->data.labels[0] != '\0' || npz_take(d, npz, "label", labels_from_npy, err)) &&
         (config->data.features[0] != '\0' || npz_take(d, npz, "feature", features_from_npy, err));
-    return ok || npz_name_file(err, found->data);
+    return ok || npz_name_file(err, path);
 }
 
 // ---- edges
@@ -104,19 +84,18 @@ static void drop_loops(Dataset *d) {
 }
 
 static bool read(Dataset *d, const Request *request, Error *err) {
-    RedditFiles found;
-    if (!find_files(&found, request->path))
+    FormatFile file[FORMAT_FILES];
+    if (files(request->path, file) == 0)
         return error_set(err, EXIT_DATA, "%s: there are no %s and %s in it", request->path,
                          data_name, graph_names[0]);
-    if (!matrix_read(d, found.graph, err))
+    if (!matrix_read(d, file[GRAPH].path, err))
         return false;
-    if (found.loops)
+    if (strcmp(path_name(file[GRAPH].path), graph_names[1]) == 0)
         drop_loops(d);
-    return read_nodes(d, &found, request->config, err);
+    return read_nodes(d, file[DATA].path, request->config, err);
 }
 
 const Format format_reddit = {.name = "reddit",
-                              .matches = matches,
                               .files = files,
                               .name_inside = name_inside,
                               .read = read,

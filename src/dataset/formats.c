@@ -10,12 +10,17 @@ static const Format *const formats[] = {
     &format_events, &format_mtx, &format_ogb,   &format_graphsaint, &format_edges, &format_fringe};
 const Family format_family = FAMILY_OF_POINTERS("data.format", "auto", formats);
 
+static bool is_of(const Format *format, const char *path) {
+    FormatFile file[FORMAT_FILES];
+    if (format->endings != NULL)
+        return !file_is_folder(path) && text_ends(path, format->endings);
+    return format->matches != NULL ? format->matches(path) : format->files(path, file) > 0;
+}
+
 // The first format that matches the path; NULL if none does.
 static const Format *guess(const char *path) {
-    bool folder = file_is_folder(path);
     for (int i = 0; i < format_family.count; i++)
-        if (formats[i]->endings != NULL ? !folder && text_ends(path, formats[i]->endings)
-                                        : formats[i]->matches(path))
+        if (is_of(formats[i], path))
             return formats[i];
     return NULL;
 }

@@ -42,6 +42,7 @@ typedef struct Format {
     const char *name;
     const char *endings; // of the names of its texts, which gzip may pack; NULL: `matches` tells
     // True if `path` has this format, by its name or contents. Members are asked in table order.
+    // NULL: `files` finds some.
     bool (*matches)(const char *path);
     bool holds_splits; // the file is an npz, which may also hold the splits
     // Lists the files whose contents are hashed; returns their count. NULL: only the one at `path`.
@@ -96,6 +97,7 @@ bool features_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err);
 bool labels_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err);
 // What data.labels_are says of labels (n, K), for the dataset that is being read.
 void labels_are(Dataset *dataset, const Config *config);
+void labels_drop(Dataset *dataset); // of any kind
 // numpy's text as spans of one text in UTF-8; the caller frees both. (npy_text.c)
 bool npy_to_text(const Npy *npy, char **text, int64_t **span, Error *err);
 
@@ -255,6 +257,10 @@ void ends_clear(Ends *ends);
 // Sets nodes and edges of a dataset; with `both` also the reverse of each edge that is no
 // self-loop. Rows ascend.
 bool ends_to_rows(Dataset *dataset, const Ends *ends, int64_t nodes, bool both, Error *err);
+// The union of a matrix, whose rows ascend, and its transpose. An edge is there as often as in the
+// direction that has more of it. If both directions have other weights the larger one is kept, or,
+// with the ids of nodes, the error names the edge.
+bool csr_unite(Csr *out, const Csr *there, const Csr *back, const NodeIds *ids, Error *err);
 
 // ---- sort_rows.c: sorts a matrix without weights, in place; columns are below `columns`
 void csr_sort_columns(Csr *csr, int64_t columns);

@@ -65,94 +65,15 @@ bool pairs_set_weights(Pairs *pairs, const Npy *npy, Error *err) {
     return npy_to_float(npy, &pairs->weight, err);
 }
 
-// ---- both directions
-
-// Where the entries of row i with that column end, from `e` on.
-static int64_t run_end(const Csr *csr, int64_t i, int64_t e) {
-    int64_t end = e;
-    while (end < csr->offset[i + 1] && csr->column[end] == csr->column[e])
-        end++;
-    return end;
-}
-
-static bool same_weights(const Csr *a, int64_t p, const Csr *b, int64_t q, int64_t count) {
-    if (a->weight == NULL)
-        return true;
-    sort_float(a->weight + p, count);
-    sort_float(b->weight + q, count);
-    return memcmp(a->weight + p, b->weight + q, (size_t)count * sizeof *a->weight) == 0;
-}
-
-typedef struct Union {    // of a matrix and its transpose
-    Csr there, back, out; // out.column == NULL: entries are only counted
-    int64_t place;
-    int64_t both[2]; // an edge whose directions have other weights; both[0] < 0: none
-} Union;
-
-static void put_run(Union *u, const Csr *from, int64_t begin, int64_t end) {
-    for (int64_t e = begin; e < end; e++, u->place++) {
-        if (u->out.column == NULL)
-            continue;
-        u->out.column[u->place] = from->column[e];
-        if (from->weight != NULL)
-            u->out.weight[u->place] = from->weight[e];
-    }
-}
-
-// An edge is there as often as in the direction that has more of it.
-static void unite_row(Union *u, int64_t i) {
-    const Csr *a = &u->there, *b = &u->back;
-    int64_t p = a->offset[i], q = b->offset[i];
-    while (p < a->offset[i + 1] || q < b->offset[i + 1]) {
-        bool in_a = p < a->offset[i + 1], in_b = q < b->offset[i + 1];
-        if (in_a && in_b && a->column[p] != b->column[q]) {
-            in_a = a->column[p] < b->column[q];
-            in_b = !in_a;
-        }
-        int64_t p_end = in_a ? run_end(a, i, p) : p, q_end = in_b ? run_end(b, i, q) : q;
-        int64_t less = p_end - p < q_end - q ? p_end - p : q_end - q;
-        if (less > 0 && u->out.column == NULL && less == p_end - p && less == q_end - q &&
-            !same_weights(a, p, b, q, less) && u->both[0] < 0) {
-            u->both[0] = i;
-            u->both[1] = a->column[p];
-        }
-        bool first = p_end - p >= q_end - q;
-        put_run(u, first ? a : b, first ? p : q, first ? p_end : q_end);
-        p = p_end;
-        q = q_end;
-    }
-}
+// ---- rows
 
 // Adds the reverse of each edge that is no self-loop and has none in the list.
 static bool add_reverses(Csr *rows, const NodeIds *ids, Error *err) {
-    Union u = {.both = {-1, -1}};
-    char from[NODE_ID_TEXT], to[NODE_ID_TEXT];
-    csr_transpose(&u.back, rows, rows->rows);
+    CLEARED(csr_free) Csr there, back;
+    csr_transpose(&back, rows, rows->rows);
     csr_free(rows);
-    csr_transpose(&u.there, &u.back, u.back.rows); // with rows that ascend
-    for (int64_t i = 0; i < u.there.rows; i++)
-        unite_row(&u, i);
-    if (u.both[0] >= 0) {
-        snprintf(from, sizeof from, "%lld", (long long)u.both[0]);
-        snprintf(to, sizeof to, "%lld", (long long)u.both[1]);
-        error_set(err, EXIT_DATA,
-                  "an edge is to stand for both directions (by data.undirected, or the file says "
-                  "so), but that from %s to %s is listed in both, with other weights; leave "
-                  "data.undirected out, or keep one of the two lines",
-                  ids->count > 0 ? node_id_text(ids, u.both[0], from) : from,
-                  ids->count > 0 ? node_id_text(ids, u.both[1], to) : to);
-    }
-    bool ok = err->code == 0 && csr_try(&u.out, u.there.rows, u.place, u.there.weight != NULL,
-                                        "edges of a graph", err);
-    u.place = 0;
-    for (int64_t i = 0; ok && i < u.there.rows; i++) {
-        unite_row(&u, i);
-        u.out.offset[i + 1] = u.place;
-    }
-    csr_free(&u.there);
-    csr_free(&u.back);
-    *rows = ok ? u.out : (Csr){0};
-    return ok;
+    csr_transpose(&there, &back, back.rows); // with rows that ascend
+    return csr_unite(rows, &there, &back, ids, err);
 }
 
 static bool build_rows(Dataset *dataset, const Pairs *pairs, int64_t nodes, bool undirected,

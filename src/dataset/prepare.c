@@ -38,29 +38,6 @@ static bool drop_loops(Dataset *dataset, UNUSED const StepInput *input, UNUSED E
     return drop_some(dataset, true);
 }
 
-// Row i of the union of two matrices without duplicates; an entry in both keeps the larger weight.
-// Written to out[place..) if `out` has arrays. Returns the number of entries.
-static int64_t unite_row(Csr *out, int64_t place, const Csr *a, const Csr *b, int64_t i) {
-    int64_t p = a->offset[i], q = b->offset[i], count = 0;
-    int64_t p_end = a->offset[i + 1], q_end = b->offset[i + 1];
-    for (; p < p_end || q < q_end; count++) {
-        int32_t from_a = p < p_end ? a->column[p] : INT32_MAX;
-        int32_t from_b = q < q_end ? b->column[q] : INT32_MAX;
-        int32_t least = from_a < from_b ? from_a : from_b;
-        float weight = 0;
-        if (a->weight != NULL)
-            weight = fmaxf(from_a == least ? a->weight[p] : 0, from_b == least ? b->weight[q] : 0);
-        p += from_a == least;
-        q += from_b == least;
-        if (out->column == NULL)
-            continue;
-        out->column[place + count] = least;
-        if (out->weight != NULL)
-            out->weight[place + count] = weight;
-    }
-    return count;
-}
-
 // Any dataset becomes a graph without edges: a node reads itself alone.
 static bool drop_edges(Dataset *dataset, UNUSED const StepInput *input, Error *err) {
     Csr none;
@@ -70,18 +47,14 @@ static bool drop_edges(Dataset *dataset, UNUSED const StepInput *input, Error *e
     return true;
 }
 
-// The union of A and its transpose. A symmetric graph stays unchanged.
+// The union of A and its transpose; an entry in both keeps the larger weight. A symmetric graph
+// stays unchanged.
 static bool symmetrize(Dataset *dataset, const StepInput *input, Error *err) {
     if (!drop_duplicates(dataset, input, err))
         return false;
-    Csr in = dataset_csr(dataset), back, out = {0};
+    Csr in = dataset_csr(dataset), back, out;
     csr_transpose(&back, &in, in.rows);
-    int64_t edges = 0;
-    for (int64_t i = 0; i < in.rows; i++)
-        edges += unite_row(&out, 0, &in, &back, i);
-    bool ok = csr_try(&out, in.rows, edges, in.weight != NULL, "edges of a graph", err);
-    for (int64_t i = 0; ok && i < in.rows; i++)
-        out.offset[i + 1] = out.offset[i] + unite_row(&out, out.offset[i], &in, &back, i);
+    bool ok = csr_unite(&out, &in, &back, NULL, err);
     csr_free(&back);
     if (ok)
         dataset_set_csr(dataset, &out);

@@ -94,4 +94,3 @@ typedef struct ClassWords {
 } ClassWords;
 // Sets label (or labels), classes and names of a dataset with as many nodes.
 bool classes_take(Dataset *dataset, const ClassWords *words, Error *err);
-void labels_drop(Dataset *dataset); // of any kind
