@@ -86,6 +86,7 @@ def from_hypergcn(folder):
     """The folders of HyperGCN: hypergraph, features and labels as pickles, and splits/1.pickle, a dict of lists of nodes."""
     sparse = _need("scipy.sparse", "HyperGCN's features")
     members, x, y = (_pickled(os.path.join(folder, f"{name}.pickle")) for name in ("hypergraph", "features", "labels"))
+    _say("hyperedges are numbered in the order of the pickle; their names are not converted")
     x, y = sparse.csr_matrix(x), np.asarray(y)
     node = np.concatenate([sorted(nodes) for nodes in members.values()])
     edge = np.repeat(np.arange(len(members)), [len(nodes) for nodes in members.values()])

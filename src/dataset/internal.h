@@ -102,12 +102,14 @@ void labels_drop(Dataset *dataset); // of any kind
 bool npy_to_text(const Npy *npy, char **text, int64_t **span, Error *err);
 
 // ---- splits.c
+int split_of_word(const char *word, int64_t length); // SPLIT_*, none for no text; -1: no such word
 typedef struct SplitSource {
     Npz *npz;
     const char *path;
 } SplitSource;
 // Reads the three index arrays (or masks of n bools) that config.data.split_keys names: .npy files,
-// members of config.data.splits, or of the first of `sources` that has one of them; none may have.
+// members of config.data.splits, or of the first of `sources` that has one of them, or the array
+// 'split' of words there; none may have.
 // The labels are there. Errors name the file.
 bool splits_read(Dataset *dataset, const Config *config, const SplitSource *sources, int count,
                  Error *err);

@@ -145,21 +145,15 @@ static bool take_labels(Dataset *data, const Sheet *sheet, int column, const Con
 }
 
 static bool take_split(Roster *roster, const Sheet *sheet, int column, Error *err) {
-    static const char *const words[] = {"none", "train training", "val valid validation dev",
-                                        "test testing"};
-    char word[32];
     roster->data.split = TRY(uint8_t, sheet->rows, "splits", err);
     for (int64_t r = 0; err->code == 0 && r < sheet->rows; r++) {
         const Cell *cell = cell_at(sheet, r, column);
-        int found = cell->length == 0 ? 0 : -1;
-        snprintf(word, sizeof word, "%.*s", (int)(cell->length < 31 ? cell->length : 31), cell->at);
-        for (int s = 0; s < 4 && found < 0; s++)
-            if (text_lists(words[s], word) || column_is_word(word, s == 0 ? "none" : words[s]))
-                found = s;
+        int found = split_of_word(cell->at, cell->length);
         if (found < 0)
             return error_set(err, EXIT_DATA,
-                             "%s:%lld: the split '%s' is none of train, val, test, none",
-                             sheet->table.path, (long long)sheet->line[r], SHOWN(word));
+                             "%s:%lld: the split '%.*s' is none of train, val, test, none",
+                             sheet->table.path, (long long)sheet->line[r],
+                             (int)(cell->length < 31 ? cell->length : 31), cell->at);
         roster->data.split[r] = (uint8_t)found;
     }
     roster->has_split = true;

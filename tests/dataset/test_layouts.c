@@ -76,6 +76,23 @@ TEST(pyg_arrays_are_read) {
                    "edge 0 leads from 0 to 4, but nodes are 0 to 3");
 }
 
+TEST(a_split_may_lack_test_nodes_or_be_an_array_of_words) {
+    Array a[6];
+    pyg_arrays(a);
+    CLEARED(dataset_clear) Dataset d = loaded(write_arrays(a, 5, "untested.npz"));
+    assert_memory_equal(d.split, "\1\2\0\0", 4);
+    assert_non_null(strstr(d.warnings.text, "there are no test nodes"));
+    a[3] = (Array){"split", "|S5", "(4,)", "trainvalidTest\0none", 20};
+    assert_ok(load(&d, write_arrays(a, 4, "words.npz"), &err));
+    assert_memory_equal(d.split, "\1\2\3\0", 4);
+    a[3].data[0] = 'b';
+    assert_refused(load(&d, write_arrays(a, 4, "words.npz"), &err), EXIT_DATA,
+                   "words.npz: array 'split': 'brain' of node 0 is none of train, val, test, none");
+    a[3] = (Array){"split", "|S5", "(2,)", "trainvalid", 10};
+    assert_refused(load(&d, write_arrays(a, 4, "few.npz"), &err), EXIT_DATA,
+                   "array 'split': it has 2 words, but there are 4 nodes");
+}
+
 // Two directed edges; the reverse of a weighted edge has its weight.
 TEST(weights_of_pyg_are_read) {
     Array a[3];
