@@ -13,7 +13,8 @@ bool rows_fit(const Dataset *dataset, const char *what, int64_t rows, Error *err
 }
 
 bool features_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err) {
-    if (npy->rank != 2 || npy->shape[1] < 1 || npy->shape[1] > DATASET_MAX_FEATURES)
+    const int64_t columns = npy->rank == 2 ? npy->shape[1] : npy->rank == 1 ? 1 : 0;
+    if (columns < 1 || columns > DATASET_MAX_FEATURES)
         return error_set(err, EXIT_DATA, "features must be an array (nodes, 1 to %d columns)",
                          DATASET_MAX_FEATURES);
     if (rows >= 0 && !rows_fit(dataset, "features", npy->shape[0], err))
@@ -23,7 +24,7 @@ bool features_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err) {
         return false;
     features_drop(dataset);
     dataset->x = x;
-    dataset->features = npy->shape[1];
+    dataset->features = columns;
     return true;
 }
 

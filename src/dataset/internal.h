@@ -102,7 +102,6 @@ void labels_drop(Dataset *dataset); // of any kind
 bool npy_to_text(const Npy *npy, char **text, int64_t **span, Error *err);
 
 // ---- splits.c
-int split_of_word(const char *word, int64_t length); // SPLIT_*, none for no text; -1: no such word
 typedef struct SplitSource {
     Npz *npz;
     const char *path;
@@ -119,6 +118,13 @@ bool splits_read_key(const Config *config, const Npz *npz, const char *key);
 bool splits_draw(Dataset *dataset, const Config *config, Error *err);
 // The name of an index array in the config, or the default name.
 const char *split_key(const Config *config, int which);
+
+// ---- split_words.c
+int split_of_word(const char *word, int64_t length); // SPLIT_*, none for no text; -1: no such word
+bool splits_are_words(Npz *npz);                     // NULL: they are not
+// Puts each node into the split that its word names.
+bool splits_read_words(Dataset *dataset, const SplitSource *source, Error *err);
+void splits_warn_of_numbers(Dataset *dataset, Npz *npz);
 
 // ---- text_scanner.c: a whole text file, plain or gzip, and a parser of its numbers
 bool text_read(Text *text, const char *path, Error *err);

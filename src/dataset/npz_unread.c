@@ -17,7 +17,7 @@ static bool is_known(const char *key, const NpzLayout *layout) {
     return (layout->csr != NULL && layout->csr[0] == '\0' && text_lists(of_matrix, key)) ||
            (layout->coo && text_lists(of_coo, key)) ||
            (layout->hypergraph && text_lists(of_hypergraph, key)) ||
-           text_lists("num_nodes n num_edges num_classes", key);
+           text_lists("num_nodes n num_edges num_classes split", key);
 }
 
 static bool is_read(const char *key, const Npz *npz, const NpzLayout *layout,

@@ -2,7 +2,6 @@
 // files; or an array 'split' of an npz, with a word for each node.
 
 #include "internal.h"
-#include "table.h"
 
 const char *split_key(const Config *config, int which) {
     static const char *const usual[3] = {"train_idx", "val_idx", "test_idx"};
@@ -10,17 +9,6 @@ const char *split_key(const Config *config, int which) {
 }
 
 static const char *const split_names[4] = {"none", "training", "validation", "test"};
-
-int split_of_word(const char *word, int64_t length) {
-    static const char *const words[4] = {"none", "train training", "val valid validation dev",
-                                         "test testing"};
-    char text[32];
-    snprintf(text, sizeof text, "%.*s", (int)(length < 31 ? length : 31), word);
-    for (int s = 0; s < 4 && length > 0; s++)
-        if (text_lists(words[s], text) || column_is_word(text, words[s]))
-            return s;
-    return length == 0 ? SPLIT_NONE : -1;
-}
 
 static bool put_node(Dataset *dataset, int64_t node, uint8_t split, Error *err) {
     uint8_t *place = &dataset->split[node];
@@ -324,47 +312,14 @@ static bool read_all(Dataset *dataset, const Config *config, const SplitSource *
     return !rest || test_the_rest(dataset, err);
 }
 
-// ---- an array 'split', a word for each node
-
-static bool has_words(Npz *npz) {
-    Npy npy;
-    return npz != NULL && npz_has(npz, "split") && npz_look(npz, "split", &npy, &(Error){0}) &&
-           npy.kind == NPY_TEXT;
-}
-
-static bool put_words(Dataset *dataset, const Npy *npy, Error *err) {
-    CLEARED(memory_drop) char *text = NULL;
-    CLEARED(memory_drop) int64_t *span = NULL;
-    if (npy->elements != dataset->nodes)
-        return error_set(err, EXIT_DATA, "it has %lld words, but there are %lld nodes",
-                         (long long)npy->elements, (long long)dataset->nodes);
-    if (!npy_to_text(npy, &text, &span, err))
-        return false;
-    for (int64_t i = 0; i < dataset->nodes; i++) {
-        const char *word = text + (span[i] >> SPAN_BITS);
-        int found = split_of_word(word, span_bytes(span[i]));
-        if (found < 0)
-            return error_set(
-                err, EXIT_DATA, "'%.*s' of node %lld is none of train, val, test, none",
-                (int)(span_bytes(span[i]) < 31 ? span_bytes(span[i]) : 31), word, (long long)i);
-        dataset->split[i] = (uint8_t)found;
-    }
-    return true;
-}
-
-static bool read_words(Dataset *dataset, const SplitSource *source, Error *err) {
-    CLEARED(npy_clear) Npy npy = {0};
-    begin_splits(dataset);
-    bool ok = npz_read(source->npz, "split", &npy, err) && put_words(dataset, &npy, err);
-    warn_of_empty(dataset, false, false);
-    return ok || error_prefix(err, "%s: array 'split'", source->path);
-}
-
 static bool read_source(Dataset *dataset, const Config *config, const SplitSource *source,
                         Error *err) {
-    return !has_splits(config, source->npz) && has_words(source->npz)
-               ? read_words(dataset, source, err)
-               : read_all(dataset, config, source, err);
+    if (has_splits(config, source->npz) || !splits_are_words(source->npz))
+        return read_all(dataset, config, source, err);
+    begin_splits(dataset);
+    bool ok = splits_read_words(dataset, source, err);
+    warn_of_empty(dataset, false, false);
+    return ok;
 }
 
 static bool read_own(Dataset *dataset, const Config *config, Error *err) {
@@ -398,8 +353,10 @@ bool splits_read(Dataset *dataset, const Config *config, const SplitSource *sour
     if (config->data.splits[0] != '\0')
         return read_own(dataset, config, err);
     for (int i = 0; i < count; i++)
-        if (has_splits(config, sources[i].npz) || has_words(sources[i].npz))
+        if (has_splits(config, sources[i].npz) || splits_are_words(sources[i].npz))
             return read_source(dataset, config, &sources[i], err);
+    for (int i = 0; i < count; i++)
+        splits_warn_of_numbers(dataset, sources[i].npz);
     SplitSource none = {NULL, ""};
     return !splits_are_named(config) ||
            read_all(dataset, config, count > 0 ? &sources[0] : &none, err);

@@ -149,7 +149,10 @@ static void features_short(Array *a) {
     SET_FLOATS(&a[1], "features", 1, 2, 3, 4);
     reshape(&a[1], "(4, 1)");
 }
-static void features_flat(Array *a) { SET_FLOATS(&a[1], "features", 1, 2, 3, 4, 5); }
+static void features_deep(Array *a) {
+    SET_FLOATS(&a[1], "features", 1, 2, 3, 4, 5);
+    reshape(&a[1], "(5, 1, 1)");
+}
 static void features_infinite(Array *a) { a[1].data[19] = 0x7f, a[1].data[18] = 0x80; }
 static void labels_short(Array *a) { SET_INTS(&a[2], "labels", 1, 2, 0, 1); }
 static void a_label_negative(Array *a) { SET_INTS(&a[2], "labels", 1, 2, 0, -7, 3); }
@@ -190,7 +193,7 @@ TEST(every_defect_is_named) {
         {an_id_negative, "'ids' holds -99; ids are whole numbers from 0"},
         {an_id_twice, "'ids' holds 99 twice; remove one of them"},
         {features_short, "'features' has 4 rows, but 'ids' has 5 entries; entry i is the id of"},
-        {features_flat, "features must be an array (nodes, 1 to"},
+        {features_deep, "features must be an array (nodes, 1 to"},
         {features_infinite, "(its row i is node i in what follows): feature 0 of node 2 is infin"},
         {labels_short, "'labels' has 4 rows, but 'ids' has 5 entries"},
         {a_label_negative, "(its row i is node i in what follows): array 'labels': node 3 has"},

@@ -91,6 +91,12 @@ TEST(a_split_may_lack_test_nodes_or_be_an_array_of_words) {
     a[3] = (Array){"split", "|S5", "(2,)", "trainvalid", 10};
     assert_refused(load(&d, write_arrays(a, 4, "few.npz"), &err), EXIT_DATA,
                    "array 'split': it has 2 words, but there are 4 nodes");
+    SET_INTS(&a[3], "split", 0, 1, 2, 2);
+    reshape(&a[1], "(4,)"); // one feature
+    assert_ok(load(&d, write_arrays(a, 4, "numbers.npz"), &err));
+    assert_int_equal(d.features, 1);
+    assert_non_null(strstr(d.warnings.text, "array 'split' holds numbers"));
+    assert_null(strstr(d.warnings.text, "data.weights"));
 }
 
 // Two directed edges; the reverse of a weighted edge has its weight.

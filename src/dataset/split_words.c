@@ -1,0 +1,55 @@
+// Splits as words: of a column of a table, or of the array 'split' of an npz, one for each node.
+
+#include "internal.h"
+#include "table.h"
+
+int split_of_word(const char *word, int64_t length) {
+    static const char *const words[4] = {"none", "train training", "val valid validation dev",
+                                         "test testing"};
+    char text[32];
+    snprintf(text, sizeof text, "%.*s", (int)(length < 31 ? length : 31), word);
+    for (int s = 0; s < 4 && length > 0; s++)
+        if (text_lists(words[s], text) || column_is_word(text, words[s]))
+            return s;
+    return length == 0 ? SPLIT_NONE : -1;
+}
+
+static bool has_array(Npz *npz, bool of_words) {
+    Npy npy;
+    return npz != NULL && npz_has(npz, "split") && npz_look(npz, "split", &npy, &(Error){0}) &&
+           (npy.kind == NPY_TEXT) == of_words;
+}
+bool splits_are_words(Npz *npz) { return has_array(npz, true); }
+
+void splits_warn_of_numbers(Dataset *dataset, Npz *npz) {
+    if (has_array(npz, false))
+        warnings_add(&dataset->warnings,
+                     "array 'split' holds numbers, whose meaning is not known, and is not read; "
+                     "save words: numpy.array([\"train\", \"val\", \"test\"])[split]");
+}
+
+static bool put_words(Dataset *dataset, const Npy *npy, Error *err) {
+    CLEARED(memory_drop) char *text = NULL;
+    CLEARED(memory_drop) int64_t *span = NULL;
+    if (npy->elements != dataset->nodes)
+        return error_set(err, EXIT_DATA, "it has %lld words, but there are %lld nodes",
+                         (long long)npy->elements, (long long)dataset->nodes);
+    if (!npy_to_text(npy, &text, &span, err))
+        return false;
+    for (int64_t i = 0; i < dataset->nodes; i++) {
+        const char *word = text + (span[i] >> SPAN_BITS);
+        int found = split_of_word(word, span_bytes(span[i]));
+        if (found < 0)
+            return error_set(
+                err, EXIT_DATA, "'%.*s' of node %lld is none of train, val, test, none",
+                (int)(span_bytes(span[i]) < 31 ? span_bytes(span[i]) : 31), word, (long long)i);
+        dataset->split[i] = (uint8_t)found;
+    }
+    return true;
+}
+
+bool splits_read_words(Dataset *dataset, const SplitSource *source, Error *err) {
+    CLEARED(npy_clear) Npy npy = {0};
+    bool ok = npz_read(source->npz, "split", &npy, err) && put_words(dataset, &npy, err);
+    return ok || error_prefix(err, "%s: array 'split'", source->path);
+}
