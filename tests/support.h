@@ -111,7 +111,7 @@ void assert_close_at(const float *a, const float *b, int64_t count, double toler
 void assert_near_at(double a, double b, double tolerance, const char *what, const char *file,
                     int line);
 
-// Both lend the call an empty `Error err`. The value of the call, or a failure with the sentence of
+// All lend the call an empty `Error err`. The value of the call, or a failure with the sentence of
 // `err` where it is false or NULL:
 #define assert_ok(call)                                                                            \
     __extension__({                                                                                \
@@ -119,6 +119,15 @@ void assert_near_at(double a, double b, double tolerance, const char *what, cons
         __auto_type answer = (call);                                                               \
         if (!answer)                                                                               \
             test_fail_at(__FILE__, __LINE__, #call, err.text);                                     \
+        answer;                                                                                    \
+    })
+// The same, but without it the test is skipped: what it is about is not there.
+#define ok_or_skip(call)                                                                           \
+    __extension__({                                                                                \
+        Error err = {0};                                                                           \
+        __auto_type answer = (call);                                                               \
+        if (!answer)                                                                               \
+            test_skip(err.text);                                                                   \
         answer;                                                                                    \
     })
 // Fails unless the call is refused with this code and a sentence that contains each part.

@@ -9,12 +9,7 @@ static void assert_refuses(const char *part) {
                    "epoch-4 belongs to another training: ", "start again without --resume");
 }
 
-static void assert_resumes(void) {
-    Error err = {0};
-    int64_t epoch = resumed(&(Warnings){0}, &err);
-    if (epoch != 4)
-        fail_msg("%s", err.text);
-}
+static void assert_resumes(void) { assert_ok(resumed(&(Warnings){0}, &err) == 4); }
 
 static void set(const char *const *settings, int count) {
     const char *all[16] = {"model.layers=2", "model.hidden=[8]", "run.threads=1",

@@ -19,10 +19,8 @@ static bool take(void *context, const Event *event, Error *err) {
 
 static Taken replayed(const Dataset *dataset, const char *order) {
     Taken taken = {0};
-    Error err = {0};
-    assert_true(live_init(&taken.live, &err));
-    if (!dataset_replay(dataset, order, take, &taken, &err))
-        fail_msg("%s", err.text);
+    assert_ok(live_init(&taken.live, &err));
+    assert_ok(dataset_replay(dataset, order, take, &taken, &err));
     assert_int_equal(taken.live.repeated, 0);
     return taken;
 }
@@ -30,9 +28,8 @@ static Taken replayed(const Dataset *dataset, const char *order) {
 // The hypergraph that it makes is the dataset: the same hash.
 TEST(every_order_makes_the_same_hypergraph) {
     CLEARED(dataset_clear) Dataset dataset = {0};
-    Error err = {0};
     char hash[33], other[33];
-    assert_true(dataset_generate(&dataset, "hyper-planted:nodes=300,hyperedges=200", 1, &err));
+    assert_ok(dataset_generate(&dataset, "hyper-planted:nodes=300,hyperedges=200", 1, &err));
     dataset.hyperedge_weight = ALLOC(float, dataset.hyperedges, "test");
     for (int64_t h = 0; h < dataset.hyperedges; h++)
         dataset.hyperedge_weight[h] = (float)(h % 3) / 2;
@@ -44,7 +41,7 @@ TEST(every_order_makes_the_same_hypergraph) {
         CLEARED(dataset_clear) Dataset again = {0};
         const int32_t *const order[] = {node, hyperedge};
         assert_int_equal(taken.live.side[SIDE_NODE].count, dataset.nodes);
-        assert_true(dataset_from_live(&again, &taken.live, order, &err));
+        assert_ok(dataset_from_live(&again, &taken.live, order, &err));
         memory_free(again.split);
         again.split = ALLOC(uint8_t, again.nodes, "split");
         memcpy(again.split, dataset.split, (size_t)again.nodes);

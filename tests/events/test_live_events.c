@@ -155,23 +155,21 @@ TEST(wrong_events_change_nothing) {
         assert_is(&live, &table);
     }
     assert_true(refused > 100 && table.skipped == 0);
-    Error err = {0};
     Event empty = {.kind = EVENT_HYPEREDGE, .id = 77, .weighted = true, .weight = 2};
-    assert_false(live_apply(&live, &empty, &change, &err));
-    assert_non_null(strstr(err.text, "hyperedge 77 is new and has no pins"));
+    assert_refused(live_apply(&live, &empty, &change, &err), EXIT_DATA,
+                   "hyperedge 77 is new and has no pins");
     assert_is(&live, &table);
 }
 
 TEST(a_weight_alone_changes_the_weight) {
     CLEARED(live_clear) LiveHypergraph live = {0};
     LiveChange change;
-    Error err = {0};
     const uint64_t pin[2] = {1, 2};
     live_made(&live, true);
     Event make = {EVENT_HYPEREDGE, 5, 2, pin, false, 1, ""};
     Event weigh = {EVENT_HYPEREDGE, 5, 0, NULL, true, 2.5f, ""};
-    assert_true(live_apply(&live, &make, &change, &err));
-    assert_true(live_apply(&live, &weigh, &change, &err));
+    assert_ok(live_apply(&live, &make, &change, &err));
+    assert_ok(live_apply(&live, &weigh, &change, &err));
     assert_true(live.side[SIDE_HYPEREDGE].item[change.subject].weight == 2.5f);
     assert_int_equal(change.count, 0);
     assert_int_equal(live.pins, 2);
@@ -184,20 +182,19 @@ TEST(a_file_restores_everything) {
     Dice dice = {5};
     RandomEvent event;
     LiveChange change, other;
-    Error err = {0};
     live_made(&live, false);
     for (int n = 0; n < 2000; n++) {
         random_event(&event, &dice, IDS);
-        assert_true(live_apply(&live, &event.event, &change, &err));
+        assert_ok(live_apply(&live, &event.event, &change, &err));
     }
     test_folder();
-    assert_true(live_write(&live, test_path("live"), &err));
+    assert_ok(live_write(&live, test_path("live"), &err));
     live_made(&again, false);
-    assert_true(live_read(&again, test_path("live"), &err));
+    assert_ok(live_read(&again, test_path("live"), &err));
     for (int n = 0; n < 2000; n++) {
         random_event(&event, &dice, IDS);
-        assert_true(live_apply(&live, &event.event, &change, &err));
-        assert_true(live_apply(&again, &event.event, &other, &err));
+        assert_ok(live_apply(&live, &event.event, &change, &err));
+        assert_ok(live_apply(&again, &event.event, &other, &err));
         assert_int_equal(change.subject, other.subject);
         assert_int_equal(change.count, other.count);
         assert_memory_equal(change.other, other.other, (size_t)change.count * sizeof(int32_t));

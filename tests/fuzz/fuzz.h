@@ -29,16 +29,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 enum { FUZZ_MEMORY = 1 << 18 };
 
 // FUZZER { ... } is what a fuzzer does with `count` bytes, a block of exactly that size. Then all
-// is cleared.
+// is cleared. `err` is an empty Error of its own.
 #define FUZZER                                                                                     \
-    static void fuzz(const uint8_t *bytes, size_t count);                                          \
+    static void fuzz(const uint8_t *bytes, size_t count, Error err);                               \
     int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {                               \
         memory_test_limit(FUZZ_MEMORY);                                                            \
-        fuzz(bytes, count);                                                                        \
+        fuzz(bytes, count, (Error){0});                                                            \
         FUZZ_CHECK(memory_in_use() == 0);                                                          \
         return 0;                                                                                  \
     }                                                                                              \
-    static void fuzz(const uint8_t *bytes, size_t count)
+    static void fuzz(const uint8_t *bytes, size_t count, Error err __attribute__((unused)))
 
 // The result and the error agree, and the error is a sentence on one line.
 static inline void fuzz_verdict(bool ok, const Error *err) {

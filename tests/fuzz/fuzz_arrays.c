@@ -138,7 +138,6 @@ static void read_set(Npz *npz, bool matrix, bool undirected) {
 FUZZER {
     static Archive archive;
     Input input = {bytes, bytes + count};
-    Error err = {0};
     unsigned reader = take(&input);
     memory_test_limit(1 << 15); // ids count nodes: loops over all of them take the time
     archive.used = archive.listed = 0;

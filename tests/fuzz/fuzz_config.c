@@ -24,7 +24,6 @@ static void learn(void) {
 
 FUZZER {
     static Config config;
-    Error err = {0};
     learn();
     char path[32];
     int file = fuzz_file(path, bytes, count);

@@ -56,7 +56,6 @@ static void read_classes(Found *f, const char *path, Error *err) {
 
 FUZZER {
     Found found = {.dataset.nodes = NODES_OF_TABLE};
-    Error err = {0};
     int kind = count < 10 ? EDGES : bytes[9] % KINDS;
     char path[32];
     int file = fuzz_file(path, bytes, count);

@@ -44,7 +44,6 @@ static void read_again(const Json *document) {
 }
 
 FUZZER {
-    Error err = {0};
     CLEARED(json_drop) Json *document = json_parse((const char *)bytes, count, "fuzz", &err);
     fuzz_verdict(document != NULL, &err);
     if (document != NULL)

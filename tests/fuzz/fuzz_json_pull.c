@@ -24,7 +24,6 @@ static void pull_all(Dataset *d, JsonPull *pull, bool classes, Error *err) {
 
 FUZZER {
     CLEARED(dataset_clear) Dataset dataset = {.nodes = 1 + (int64_t)count / 2 % 7};
-    Error err = {0};
     char path[32];
     int file = fuzz_file(path, bytes, count);
     CLEARED(json_pull_drop) JsonPull *pull = json_pull_open(path, &err);

@@ -35,7 +35,6 @@ static void look_at(const Manifest *m) {
 
 FUZZER {
     static Manifest manifest;
-    Error err = {0};
     char *text = fuzz_text(bytes, count);
     if (count % 2 == 1)
         checkpoint_seal(text, count);

@@ -48,7 +48,6 @@ static void read_rows(Text *text, const Config *config, bool labels, Error *err)
 
 FUZZER {
     static Config config;
-    Error err = {0};
     set(&config, count);
     Text text = {ALLOC(char, count + 1, "text of a fuzzer"), count};
     if (count > 0)

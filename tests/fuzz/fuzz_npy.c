@@ -24,7 +24,6 @@ static void convert(Npy *npy) {
 
 FUZZER {
     CLEARED(npy_clear) Npy npy = {0};
-    Error err = {0};
     char path[32];
     int file = fuzz_file(path, bytes, count);
     bool ok = npy_read(&npy, path, &err);

@@ -21,7 +21,6 @@ static void read_arrays(Npz *npz) {
 FUZZER {
     static const Config config;
     Dataset dataset = {0};
-    Error err = {0};
     CLEARED(npz_drop) Npz *npz = npz_parse(bytes, count, "fuzz", &err);
     fuzz_verdict(npz != NULL, &err);
     if (npz != NULL) {

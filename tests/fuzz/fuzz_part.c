@@ -6,7 +6,6 @@
 
 FUZZER {
     enum { PARTS = 4 };
-    Error err = {0};
     int64_t rows = (int64_t)count / 2;
     int32_t *part = malloc((size_t)rows * sizeof *part);
     bool ok = part_file_parse(part, rows, count % 2 ? HYPEREDGES : NODES, PARTS, "fuzz",

@@ -24,7 +24,7 @@ static void look_at(const Tensors *tensors) {
 
 FUZZER {
     CLEARED(tensors_close) Tensors tensors = {0};
-    Error err = {0}, missing = {0};
+    Error missing = {0};
     char format[16];
     bool ok = tensors_parse(&tensors, bytes, count, "fuzz", &err);
     fuzz_verdict(ok, &err);

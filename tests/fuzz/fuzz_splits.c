@@ -35,7 +35,6 @@ FUZZER {
     if (count < 1 || count > 60)
         return;
     CLEARED(dataset_clear) Dataset dataset = {.nodes = NODES_OF_DRAW};
-    Error err = {0};
     char *text = fuzz_text(bytes + 1, count - 1);
     snprintf(config.data.splits, sizeof config.data.splits, "%s%s", ways[bytes[0] / 2 % 3], text);
     label_nodes(&dataset, bytes[0] % 2 == 1);

@@ -123,19 +123,13 @@ static void take_turns(int number) {
 }
 
 TEST(large_on_emulated) {
-    Error err = {0};
-    const Backend *b = emulated_device(&err);
-    if (b == NULL)
-        test_skip(err.text);
+    const Backend *b = ok_or_skip(emulated_device(&err));
     assert_true(walk_large(b, ROWS_FP32, "large", take_turns) > 100);
     assert_true(walk_large(b, ROWS_BF16, "large", take_turns) > 100);
 }
 
 TEST(on_emulated) {
-    Error err = {0};
-    const Backend *b = emulated_device(&err);
-    if (b == NULL)
-        test_skip(err.text);
+    const Backend *b = ok_or_skip(emulated_device(&err));
     for (int i = 0; i < 4; i++) {
         take_turns(i);
         assert_true(walk(b, i, ROWS_FP32, thread_orders[i]) > 100);
@@ -166,10 +160,7 @@ static void compare_far(const Backend *b) {
 TEST(far_rows_of_the_cpu) { compare_far(&backend_cpu); }
 
 TEST(far_rows_of_the_emulated) {
-    Error err = {0};
-    const Backend *b = emulated_device(&err);
-    if (b == NULL)
-        test_skip(err.text);
+    const Backend *b = ok_or_skip(emulated_device(&err));
     compare_far(b);
 }
 
@@ -178,50 +169,42 @@ static void aggregates_by_cusparse(const Backend *b) {
     static const Operation by_cusparse[] = {
         {"aggregate_rows", aggregate_rows, 16, 1e-5, 0, 0, {{0}}},
         {"a long row", aggregate_long_row, 16, 1e-5, 0, 0, {{0}}}};
-    Error err = {0};
-    assert_true(b->start(&(BackendStart){.spmm = "cusparse"}, &err));
+    assert_ok(b->start(&(BackendStart){.spmm = "cusparse"}, &err));
     assert_string_equal(b->spmm(), "cusparse");
     for (int o = 0; o < 2; o++)
         for (int v = 0; v < by_cusparse[o].variants; v++)
             for (int s = 0; s < SHAPES; s++)
                 compare(b, &by_cusparse[o], shapes[s], v, ROWS_FP32, "cusparse");
-    assert_true(b->start(&(BackendStart){.spmm = "own"}, &err));
+    assert_ok(b->start(&(BackendStart){.spmm = "own"}, &err));
     assert_string_equal(b->spmm(), "own");
 }
 
 TEST(cusparse_on_emulated) {
-    Error err = {0};
-    const Backend *b = emulated_device(&err);
-    if (b == NULL)
-        test_skip(err.text);
+    const Backend *b = ok_or_skip(emulated_device(&err));
     aggregates_by_cusparse(b);
 }
 
 // Rows of bf16 are added up by the own kernel alone; whoever names another is told.
 TEST(precisions_that_a_device_knows) {
-    Error why = {0};
-    const Backend *b = emulated_device(&why);
-    if (b == NULL)
-        test_skip(why.text);
-    assert_true(b->start(&(BackendStart){.precision = "bf16", .spmm = "auto"}, &why));
+    const Backend *b = ok_or_skip(emulated_device(&err));
+    assert_ok(b->start(&(BackendStart){.precision = "bf16", .spmm = "auto"}, &err));
     assert_string_equal(b->spmm(), "own");
     assert_refused(b->start(&(BackendStart){.precision = "bf16", .spmm = "cusparse"}, &err),
                    EXIT_UNAVAILABLE, "run.spmm 'cusparse'");
     assert_refused(b->start(&(BackendStart){.precision = "bf16x3"}, &err), EXIT_UNAVAILABLE,
                    "run.precision 'bf16x3'");
-    assert_true(b->start(&(BackendStart){0}, &why));
+    assert_ok(b->start(&(BackendStart){0}, &err));
 }
 
 // The plan of the device's memory is made of what aggregates say that they take.
 static void aggregate_takes_what_it_says(const Backend *b, const char *spmm, bool weighted) {
     enum { ROWS = 300, SOURCES = 5000, WIDE = 41, THIN = 7 };
     enum { SMALL = 20 * 64 }; // least sizes of blocks
-    Error err = {0};
     Case c = {.b = b};
     int32_t place[ROWS];
     for (int r = 0; r < ROWS; r++)
         place[r] = r;
-    assert_true(b->start(&(BackendStart){.spmm = spmm}, &err));
+    assert_ok(b->start(&(BackendStart){.spmm = spmm}, &err));
     Csr csr = random_csr(&c, ROWS, SOURCES, weighted, SOURCES);
     Rows x = case_rows(&c, SOURCES, WIDE), out = case_dirty_rows(&c, ROWS, WIDE);
     Rows thin = case_rows(&c, SOURCES, THIN), thin_out = case_dirty_rows(&c, ROWS, THIN);
@@ -246,14 +229,11 @@ static void aggregate_takes_what_it_says(const Backend *b, const char *spmm, boo
     b->aggregate_halo_free(halo);
     csr_free(&csr);
     case_clear(&c);
-    assert_true(b->start(&(BackendStart){.spmm = "own"}, &err));
+    assert_ok(b->start(&(BackendStart){.spmm = "own"}, &err));
 }
 
 TEST(aggregates_take_what_they_say) {
-    Error err = {0};
-    const Backend *b = emulated_device(&err);
-    if (b == NULL)
-        test_skip(err.text);
+    const Backend *b = ok_or_skip(emulated_device(&err));
     for (int weighted = 0; weighted < 2; weighted++) {
         aggregate_takes_what_it_says(b, "own", weighted);
         aggregate_takes_what_it_says(b, "cusparse", weighted);
@@ -274,10 +254,7 @@ static void compare_giant(const Backend *b, RowsType rows) {
 }
 
 TEST(on_cuda) {
-    Error err = {0};
-    const Backend *b = real_device(&test_comm, &err);
-    if (b == NULL)
-        test_skip(err.text);
+    const Backend *b = ok_or_skip(real_device(&test_comm, &err));
     const bool is_short = getenv("FRINGE_TEST_SHORT") != NULL; // under a sanitizer of the device
     for (RowsType rows = ROWS_FP32; rows <= ROWS_BF16; rows++) {
         assert_true(walk(b, is_short ? 0 : -1, rows, "device") > (is_short ? 100 : 500));

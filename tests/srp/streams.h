@@ -17,18 +17,10 @@ static inline SrpOptions srp_defaults(int parts) {
                         .seed = 1};
 }
 
-static inline Srp *srp_made(SrpOptions options) {
-    Error err = {0};
-    Srp *srp = srp_new(&options, &err);
-    if (srp == NULL)
-        fail_msg("%s", err.text);
-    return srp;
-}
+static inline Srp *srp_made(SrpOptions options) { return assert_ok(srp_new(&options, &err)); }
 
 static inline void srp_given(Srp *srp, const Event *event) {
-    Error err = {0};
-    if (!srp_apply(srp, event, &err))
-        fail_msg("%s", err.text);
+    assert_ok(srp_apply(srp, event, &err));
 }
 
 // ---- random numbers of a test

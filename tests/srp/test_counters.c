@@ -139,7 +139,6 @@ TEST(a_snapshot_moves_nothing_in_the_window) {
 // A partitioner that is restored from its files goes on as the saved one, through phase 2 and
 // deletions.
 TEST(files_restore_everything) {
-    Error err = {0};
     for (int i = 0; i < srp_score_family.count; i++) {
         Dice dice = {90 + (uint64_t)i};
         RandomEvent event;
@@ -149,8 +148,8 @@ TEST(files_restore_everything) {
             random_event(&event, &dice, IDS);
             srp_given(srp, &event.event);
         }
-        assert_true(srp_write(srp, test_folder(), &err));
-        assert_true(srp_read(again, test_folder(), &err));
+        assert_ok(srp_write(srp, test_folder(), &err));
+        assert_ok(srp_read(again, test_folder(), &err));
         assert_counted(again, PARTS);
         for (int64_t n = 0; n < 3000; n++) {
             random_event(&event, &dice, IDS);

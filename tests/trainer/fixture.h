@@ -28,12 +28,8 @@ static inline int make_test_graph(void **state) {
 #define WORLD_TEST(name) TEST_WITH(name, make_test_graph, NULL)
 
 static inline Trainer *new_trainer_on(const char *backend) {
-    Error err = {0};
     snprintf(config.run.backend, sizeof config.run.backend, "%s", backend);
-    Trainer *t = trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err);
-    if (t == NULL)
-        fail_msg("%s", err.text);
-    return t;
+    return assert_ok(trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err));
 }
 
 static inline Trainer *new_trainer(void) { return new_trainer_on(device_name()); }

@@ -25,9 +25,7 @@ static void show(const int of[4], int ranks) {
 }
 
 TEST(ranks_count_who_shares_their_device) {
-    Error err = {0};
-    if (emulated_device(&err) == NULL)
-        test_skip("the emulated device was not built");
+    ok_or_skip(emulated_device(&err));
     show((int[]){5, 6, 7, 8}, 1);
     show((int[]){5, 5, 5, 5}, 4);
     show((int[]){9, 2, 9, 2}, 2);
@@ -42,11 +40,8 @@ TEST(a_backend_in_the_memory_of_the_host_has_no_device) {
 
 // What was chosen does not depend on the caller's words.
 TEST(a_backend_keeps_what_was_chosen) {
-    Error not_built = {0};
     char word[] = "cusparse";
-    const Backend *device = emulated_device(&not_built);
-    if (device == NULL)
-        test_skip("the emulated device was not built");
+    const Backend *device = ok_or_skip(emulated_device(&err));
     assert_ok(device->start(&(BackendStart){.spmm = word}, &err));
     word[0] = '?';
     assert_string_equal(device->spmm(), "cusparse");
