@@ -33,6 +33,7 @@ BEGIN {
     owner["npy"] = owner["dataset_events"] = "dataset" # smaller public headers
     owner["growing"] = "events"
     owner["operations.def"] = "backend"
+    owner["keys.def"] = "config"
     owner["metis_job"] = "solver" # of fringe-metis
     # header from outside -> files that may include it
     only["metis.h"] = "^(src/partition/metis|solver/metis/)"

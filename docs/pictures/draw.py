@@ -668,7 +668,8 @@ def module_of(path):
         return "backend"
     if part[0] == "include":
         name = part[2].split(".")[0]
-        smaller = {"npy": "dataset", "growing": "events", "dataset_events": "dataset", "metis_job": "solver", "operations": "backend"}
+        smaller = {"npy": "dataset", "growing": "events", "dataset_events": "dataset", "metis_job": "solver",
+                   "operations": "backend", "keys": "config"}
         return smaller.get(name, name)
     return part[1] if part[0] == "src" else part[0]
 

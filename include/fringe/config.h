@@ -1,6 +1,6 @@
 // config: one JSON file (and --set key=value) becomes one checked struct.
 //
-// Layers: defaults < file < --set. One table (src/config/keys.c) describes every key: path, type,
+// Layers: defaults < file < --set. One table (fringe/keys.def) describes every key: path, type,
 // range, default, unit, help; the checker, `fringe config show`, the JSON schema and docs/config.md
 // come from it. Unknown keys are errors with a suggestion; all errors are reported at once, one per
 // line, each with the key's path, what was expected and what was found. Paths resolve against the
@@ -98,189 +98,38 @@ typedef struct FamilyKeys { // of the members of one family
 enum { CONFIG_PRESET, CONFIG_OF_RUN, CONFIG_OF_FILE, CONFIG_OF_SETTING };
 enum { CONFIG_MEMBERS = 1024, CONFIG_KEYS = 192 }; // bytes of all values; keys of everybody
 
+// The member of a key of that kind.
+#define MEMBER_WORD(name) char name[CONFIG_WORD]
+#define MEMBER_TEXT(name) char name[CONFIG_TEXT]
+#define MEMBER_PATH(name) char name[CONFIG_TEXT]
+#define MEMBER_BOOL(name) bool name
+#define MEMBER_INT(name) int64_t name
+#define MEMBER_DOUBLE(name) double name
+#define MEMBER_WORDS(name) ConfigWords name
+#define MEMBER_INTS(name) ConfigInts name
+#define MEMBER_DOUBLES(name) ConfigDoubles name
+#define MEMBER_PATHS(name) ConfigPaths name
+#define MEMBER_NUMBERS(name) char name[CONFIG_TEXT]
+#define MEMBER_MAP(name) ConfigWords name
+#define SECTION(name) struct {
+#define END(name)                                                                                  \
+    }                                                                                              \
+    name;
+#define ROW(section, name, kind, ...) MEMBER_##kind(name);
+
+// A section is a struct of its keys: config.train.epochs. What each means, its range and its unit
+// say the rows of keys.def.
 typedef struct Config {
     char source[PATH_BYTES]; // path of the file; "" if none
     char mode[CONFIG_WORD];  // "mode": preset of quantization.*, comm.* and lossless.*
 
-    struct {
-        char path[CONFIG_TEXT];        // dataset: file or folder; resolved
-        char format[CONFIG_WORD];      // of a family
-        char features[CONFIG_TEXT];    // .npy beside graphs that have none; "" = none
-        char features_as[CONFIG_WORD]; // "auto", "dense" or "sparse"
-        char labels[CONFIG_TEXT];      // .npy: (n) integer classes or (n,K) 0/1
-        char labels_are[CONFIG_WORD];  // of (n,K) 0/1: "auto", "classes" or "several"
-        char nodes[CONFIG_TEXT];       // .npz or csv with features, labels and splits; "" = none
-        char hyperedges[CONFIG_WORD];  // of a Matrix Market file: "auto", "columns" or "rows"
-        char fitted[CONFIG_TEXT];      // what steps of transforms took from other data; "" = none
-        char weights[CONFIG_TEXT]; // of edges: a .npy, or a name in the dataset's npz; "" = its own
-        ConfigWords columns;       // of text files: "source=NAME", ...
-        char ids[CONFIG_WORD];     // of nodes in text files: "auto", "number" or "text"
-        char splits[CONFIG_TEXT];  // .npz of the index arrays, or "random:..."; "" = the dataset's
-        int64_t split_seed;        // of splits that are drawn
-        ConfigPaths split_keys;    // [train_idx, val_idx, test_idx]; what ends in .npy is a path
-        int64_t split_row;         // which row of an array of splits [splits, T]
-        bool undirected;           // format edges: each line is an edge in both directions
-        ConfigWords transforms;    // of a family: steps, applied in order
-        char cache[CONFIG_TEXT];   // folder of prepared data and partitions
-    } data;
-    struct {
-        char method[CONFIG_TEXT]; // of a family
-        int64_t seed;
-        ConfigWords balance; // constraints besides the number of nodes: train, edges
-        bool reorder;        // renumber rows inside a part for locality
-    } partition;
-    struct {
-        char order[CONFIG_WORD];   // of a family: how srp replays a dataset
-        char score[CONFIG_WORD];   // of a family
-        char refine[CONFIG_WORD];  // none | during | after | both
-        int64_t window;            // nodes
-        int64_t iterations;        // most passes over the window
-        double epsilon;            // share above the mean that a part may have
-        int64_t capacity;          // pins of a part; 0: by epsilon
-        char votes[CONFIG_WORD];   // all | window: pins that decide the home of a hyperedge
-        char balance[CONFIG_WORD]; // global | window: the load that a node looks at
-        int64_t passes;            // 1: only the stream itself
-        bool strict;               // deleting what is not there is an error
-        int64_t snapshot_every;    // events; 0 = only at `= NAME` and at the end
-        int64_t checkpoint_every;  // events; 0 = only when stopped and at the end
-    } stream;
-    struct {
-        char layer[CONFIG_WORD]; // of a family
-        int64_t layers;
-        ConfigInts hidden; // width of each hidden layer; a single value applies to all
-        ConfigWords post;  // order of norm, activation, dropout after a convolution but the last
-        char norm[CONFIG_WORD];       // layer | batch | none
-        char activation[CONFIG_WORD]; // relu | none | leaky-relu | elu | gelu
-        double slope;                 // leaky-relu
-        double dropout;               // where post says "dropout"
-        double input_dropout;         // before the first convolution
-        bool bias;
-        int64_t steps;             // appnp
-        double alpha, theta;       // appnp, gcn2
-        ConfigDoubles mix;         // sgc; empty: the last aggregate alone
-        char skip[CONFIG_WORD];    // none | residual
-        char jk[CONFIG_WORD];      // none | cat | max
-        double gain;               // of the xavier-uniform initial weights
-        char weights[CONFIG_TEXT]; // safetensors file to start from; "" = random
-    } model;
-    struct {
-        int64_t epochs;
-        char optimizer[CONFIG_WORD]; // of a family
-        double lr;                   // learning rate
-        double momentum;             // sgd
-        ConfigDoubles betas;         // adam
-        double eps;                  // adam
-        ConfigDoubles
-            weight_decay; // per layer (L2, added to the gradient); the last value serves the rest
-        double l1;        // of the matrices, by the proximal step; 0 = off
-        double clip_norm; // largest norm of the whole gradient; 0 = off
-        char lr_schedule[CONFIG_WORD]; // of a family
-        int64_t lr_step_size;          // step: every so many epochs ...
-        double lr_gamma;               // ... times this; plateau, exponential: the same
-        int64_t lr_patience;           // plateau: evaluations
-        int64_t warmup;                // epochs of linear warm-up
-        int64_t eval_every;            // epochs; 0 = only after the last
-        int64_t average;               // evaluations whose weights are averaged; 0 = none
-        int64_t patience;       // early stopping: evaluations without a better validation; 0 = off
-        char loss[CONFIG_WORD]; // of a family, or auto
-        char metric[CONFIG_WORD];        // of a family: validation score
-        char class_weights[CONFIG_TEXT]; // none | balanced | [w, ...] (config_numbers)
-        double positive_weight;          // bce: factor of the terms of classes that a row has
-        double label_smoothing;          // softmax
-        char sample[CONFIG_WORD];        // of a family: training nodes that count in an epoch
-        char label_input[CONFIG_WORD];   // of a family: labels that layer 0 reads
-        int64_t sample_period;           // importance: epochs between two measurements
-    } train;
-    struct {
-        char codec[CONFIG_WORD];     // of a family
-        char exchanges[CONFIG_TEXT]; // of a family: which exchanges are not exact
-        char before[CONFIG_WORD];    // post | conv: which rows of a layer's input are sent
-        char assign[CONFIG_TEXT];    // of a family
-        ConfigInts bits;             // bits that rows may get, ascending
-        int64_t initial_bits; // bits of all rows until the first assignment; uniform: for good
-        char scale_dtype[CONFIG_WORD]; // fp32 | bf16: type of a row's minimum and step in a message
-        char memory[CONFIG_WORD];      // none | feedback | difference | anchor | ef21 | auto
-        double alpha;       // difference: how far the memory of a row follows; 0: by its bits
-        int64_t refresh;    // anchor: exchanges from one in fp32 to the next
-        int64_t period;     // epochs between two assignments
-        int64_t delay;      // epochs from starting the solver to applying its solution
-        int64_t group_size; // rows that share a width
-        double lambda;      // weight of the variance against time
-        char sensitivity[CONFIG_WORD]; // paper | safe
-        char time[CONFIG_WORD];        // sum | hidden
-        char wait[CONFIG_WORD];        // round | sender: what a link of the problem is
-        ConfigDoubles link;       // pinned link model: seconds per byte, seconds per message; none:
-                                  // measured
-        char solver[CONFIG_WORD]; // glpk | exact
-        double solver_limit;      // seconds for one problem
-    } quantization;
-    struct {
-        char method[CONFIG_WORD]; // "gradients.method": preset of the others
-        char codec[CONFIG_WORD];  // of a family
-        int64_t bits;             // of a value
-        int64_t bucket;           // values of a row of its own scale
-        int64_t rank;             // lowrank: columns of a factor
-        double top;               // part of the values, the largest ones, that are sent
-        int64_t sketch_buckets;   // sketch: as its options (codec.h) have them
-        int64_t sketch_groups;
-        int64_t sketch_tables;
-        double sketch_bins;
-        bool recalibrate;
-        char rounding[CONFIG_WORD];    // random | nearest
-        char scale_dtype[CONFIG_WORD]; // fp32 | bf16: type of a row's scale in a message
-        char memory[CONFIG_WORD];      // of a family
-        double alpha;                  // difference: how far the memory follows; 0: by the codec
-        int64_t refresh;               // anchor: epochs between two sums in fp32
-        char down[CONFIG_WORD];        // same | fp32: how sums come back
-        char wire[CONFIG_WORD];        // packed | entropy
-        char bits_rule[CONFIG_WORD];   // of a family
-        int64_t bits_period;           // epochs between two choices
-    } gradients;
-    struct {
-        char input_features[CONFIG_WORD]; // exchange | auto (features are exchanged once)
-        char order[CONFIG_WORD]; // aggregate-first | transform-first | auto (if rows get narrower)
-        char receptive_field[CONFIG_WORD]; // all | auto (receptive field of the training nodes)
-        char cover[CONFIG_WORD];           // sources | targets | replicas | min
-    } lossless;
-    struct {
-        char schedule[CONFIG_WORD]; // of a family
-        double timeout;             // seconds a wait may last
-        int64_t chunk;              // bytes of a chunk of a message
-        double sample;              // probability that a halo row travels in training
-    } comm;
-    struct {                     // of `fringe program`
-        int64_t iterations;      // at most; 0: as the program has it
-        double tolerance;        // harmonic: relative residual
-        double restart;          // random-walk: probability of a restart
-        char start[CONFIG_TEXT]; // classes | ids | labels, or a .npy of ids; "": the program's own
-        int64_t pairs, blocks;   // spectral
-        char codec[CONFIG_WORD]; // fp32 | bf16
-    } program;
-    struct {
-        char dir[CONFIG_TEXT]; // folder of this run
-        int64_t seed;
-        char random[CONFIG_WORD]; // of dropout and rounding: philox10 | philox7
-        int64_t random_bits;      // of rounding to 8 bits or fewer: 16 | 8
-        int64_t threads;          // per rank; 0 = cores / ranks on the node
-        int64_t checkpoint_every; // epochs; 0 = at the end and when stopped
-        int64_t keep_checkpoints;
-        double checkpoint_minutes;   // wall clock between two; 0 = only by epochs
-        double lock_wait;            // seconds that a resume waits for the run before
-        double stop_after;           // wall-clock seconds, then checkpoint and exit 75; 0 = never
-        int64_t log_every;           // epochs
-        double memory_limit;         // GiB per rank; 0 = what the machine has / ranks on the node
-        ConfigInts trace;            // first and last epoch of trace.json; none: no trace
-        char backend[CONFIG_WORD];   // of a family
-        char simd[CONFIG_WORD];      // auto | plain | avx2 | avx512
-        char spmm[CONFIG_WORD];      // of a device: own | cusparse | auto (measured)
-        char precision[CONFIG_WORD]; // fp32 | bf16 | bf16x3 | auto (measured; never in a trainer)
-        double precision_error;      // that auto allows
-        bool device_messages;        // MPI reads and writes the device's memory where it can
-        char panels[CONFIG_WORD];    // sparse kernel: auto (measured) | rows | 128 | 64 | 32
-    } run;
+#include "fringe/keys.def"
     _Alignas(max_align_t) unsigned char member[CONFIG_MEMBERS]; // values of MemberKeys
     unsigned char origin[CONFIG_KEYS];                          // CONFIG_PRESET, ... of each key
 } Config;
+#undef SECTION
+#undef END
+#undef ROW
 
 // Registers the families whose members a config can name, by Family.key. Called once, before the
 // first config is loaded, by the module that knows them all; until then such keys accept any word.
