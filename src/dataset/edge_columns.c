@@ -36,24 +36,6 @@ static bool two_columns(const Table *table, int two[2]) {
     return found == 2;
 }
 
-static void name_rest(const LinkColumns *columns, const Table *table, Warnings *warnings) {
-    char rest[400] = "";
-    int count = 0;
-    for (int c = 0; c < table->columns; c++) {
-        if (c == columns->end[0] || c == columns->end[1] || c == columns->weight ||
-            c == columns->word)
-            continue;
-        if (strlen(rest) < 300)
-            snprintf(rest + strlen(rest), sizeof rest - strlen(rest), "%s'%.40s'%s",
-                     count > 0 ? ", " : "", table->name[c],
-                     column_is_index(table, c) ? " (an index)" : "");
-        count++;
-    }
-    if (count > 0)
-        warnings_add(warnings, "column%s %s %s not read; data.columns names a weight",
-                     count == 1 ? "" : "s", SHOWN(rest), count == 1 ? "is" : "are");
-}
-
 // Both ends by the order of two columns; one of them may have been found by its name.
 static bool complete(LinkColumns *columns, const Table *table, Warnings *warnings, Error *err) {
     int two[2] = {0}, odd = ambiguous(table);
@@ -98,7 +80,7 @@ static bool by_names(LinkColumns *columns, const Table *table, const Config *con
         if (columns->word < 0 && c != columns->end[0] && c != columns->end[1] &&
             column_is_word(table->name[c], "type"))
             columns->word = c;
-    name_rest(columns, table, warnings);
+    links_name_rest(columns, table, warnings);
     return true;
 }
 
@@ -178,11 +160,8 @@ static bool by_width(LinkColumns *columns, const Table *table, const Text *text,
                              columns->end[0] < 0 ? "source" : "target");
         return true;
     }
-    if (strchr("([", table->name[0][0]) != NULL && table->name[0][0] != '\0')
-        return error_set(err, EXIT_DATA,
-                         "%s: its first line begins with '%s', as Python prints lists; leave "
-                         "brackets out: tr -d '()[]' < OLD > NEW",
-                         table->path, SHOWN(table->name[0]));
+    if (!links_check_notation(table, text, err))
+        return false;
     if (table->columns < 2 || table->columns > 3)
         return looks_like_hypergraph(table, text, err);
     columns->end[0] = 0;

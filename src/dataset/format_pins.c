@@ -9,17 +9,8 @@
 
 // --- columns
 
-static bool by_names(LinkColumns *columns, const Table *table, const Config *config,
-                     Warnings *warnings, Error *err) {
-    if (!column_find(&columns->end[0], table, config, "node", WORDS_NODE, err) ||
-        !column_find(&columns->end[1], table, config, "hyperedge", WORDS_HYPEREDGE, err) ||
-        !column_find(&columns->weight, table, config, "weight", WORDS_WEIGHT, err))
-        return false;
-    for (int c = 0; c < table->columns; c++)
-        if (column_is_word(table->name[c], "role"))
-            columns->word = c;
-    if (columns->end[0] >= 0 && columns->end[1] >= 0)
-        return true;
+// Node and hyperedge are the first two columns that are no index, if neither has a name of its own.
+static bool by_order(LinkColumns *columns, const Table *table, Warnings *warnings, Error *err) {
     int first = column_is_index(table, 0) ? 1 : 0;
     if (table->columns - first < 2 || columns->end[0] >= 0 || columns->end[1] >= 0)
         return error_set(
@@ -33,6 +24,21 @@ static bool by_names(LinkColumns *columns, const Table *table, const Config *con
                  "column '%s' is taken as node and '%s' as hyperedge; data.columns can say "
                  "it otherwise",
                  SHOWN(table->name[first]), SHOWN(table->name[first + 1]));
+    return true;
+}
+
+static bool by_names(LinkColumns *columns, const Table *table, const Config *config,
+                     Warnings *warnings, Error *err) {
+    if (!column_find(&columns->end[0], table, config, "node", WORDS_NODE, err) ||
+        !column_find(&columns->end[1], table, config, "hyperedge", WORDS_HYPEREDGE, err) ||
+        !column_find(&columns->weight, table, config, "weight", WORDS_WEIGHT, err))
+        return false;
+    for (int c = 0; c < table->columns; c++)
+        if (column_is_word(table->name[c], "role"))
+            columns->word = c;
+    if ((columns->end[0] < 0 || columns->end[1] < 0) && !by_order(columns, table, warnings, err))
+        return false;
+    links_name_rest(columns, table, warnings);
     return true;
 }
 
@@ -204,6 +210,7 @@ static bool parse_pins(Dataset *dataset, Text *text, const Request *request, Err
 static bool parse_members(Dataset *dataset, Text *text, const Request *request, Error *err) {
     CLEARED(links_clear) Links l = {.columns = {{-1, -1}, -1, -1}, .members = true};
     return table_open_ragged(&l.table, text, request->path, err) &&
+           links_check_notation(&l.table, text, err) &&
            parse_links(dataset, &l, text, request, err);
 }
 

@@ -178,3 +178,60 @@ void links_clear(Links *links) {
     memory_free(links->line);
     *links = (Links){0};
 }
+
+// ---- columns
+
+void links_name_rest(const LinkColumns *columns, const Table *table, Warnings *warnings) {
+    char rest[400] = "";
+    int count = 0;
+    for (int c = 0; c < table->columns; c++) {
+        if (c == columns->end[0] || c == columns->end[1] || c == columns->weight ||
+            c == columns->word)
+            continue;
+        if (strlen(rest) < 300)
+            snprintf(rest + strlen(rest), sizeof rest - strlen(rest), "%s'%.40s'%s",
+                     count > 0 ? ", " : "", table->name[c],
+                     column_is_index(table, c) ? " (an index)" : "");
+        count++;
+    }
+    if (count > 0)
+        warnings_add(warnings, "column%s %s %s not read; data.columns names a weight",
+                     count == 1 ? "" : "s", SHOWN(rest), count == 1 ? "is" : "are");
+}
+
+// ---- other notations
+
+// A name and a colon, with a blank behind or before it, or numbers on both sides.
+static bool has_colon(const char *line, size_t word) {
+    const char *next = line + word + strspn(line + word, " \t");
+    size_t digits = strspn(line, "0123456789");
+    return (word > 1 && line[word - 1] == ':') || strncmp(next, ": ", 2) == 0 ||
+           (digits > 0 && line[digits] == ':' && isdigit((unsigned char)line[digits + 1]));
+}
+
+static bool has_arrow(const char *line, size_t word) {
+    const char *next = line + word + strspn(line + word, " \t");
+    const char *inside = strstr(line, "->");
+    return strncmp(next, "->", 2) == 0 || strncmp(next, "=>", 2) == 0 ||
+           strncmp(next, "\xe2\x86\x92", 3) == 0 || (inside != NULL && inside < line + word);
+}
+
+bool links_check_notation(const Table *table, const Text *text, Error *err) {
+    Table copy = *table; // what is counted on the way does not count
+    Scan scan = scan_text(text, table->path);
+    if (!table_next(&copy, &scan, &(bool){false}))
+        return true;
+    size_t word = strcspn(scan.at, " \t,;|\r\n");
+    const char *cure = NULL;
+    if (strchr("([{", scan.at[0]) != NULL)
+        cure = "as Python prints lists; leave brackets out: tr -d '()[]{}' < OLD > NEW";
+    else if (has_colon(scan.at, word))
+        cure = "a name and a colon, behind which neighbours or members stand: of neighbours write "
+               "the edges, sed 's/[:,;]/ /g' OLD | awk '{for (i = 2; i <= NF; i++) print $1, $i}' "
+               "> NEW; of the members of hyperedges leave the name out, sed 's/^[^:]*: *//' OLD > "
+               "NEW, and set data.format=members";
+    else if (has_arrow(scan.at, word))
+        cure = "with an arrow; leave it out: sed 's/ *[-=]> */ /' OLD > NEW";
+    return cure == NULL || error_set(err, EXIT_DATA, "%s: its first line begins with '%.*s', %s",
+                                     table->path, (int)(word < 40 ? word : 40), scan.at, cure);
+}

@@ -48,6 +48,10 @@ typedef struct Links {
 bool links_read(Links *links, Text *text, const Config *config, const IdKind *kind, int room,
                 bool lines, Error *err);
 void links_clear(Links *links);
+// False with a cure if the first line is one of another notation: brackets, name and colon, arrows.
+bool links_check_notation(const Table *table, const Text *text, Error *err);
+// Warns of the columns of a table with names that are none of these.
+void links_name_rest(const LinkColumns *columns, const Table *table, Warnings *warnings);
 
 // ---- edge_columns.c
 // Which columns are the ends and the weight of edges. Says in warnings what is not read.

@@ -61,8 +61,8 @@ bool column_is_index(const Table *table, int column); // of pandas: no name, or 
     "target dst to v node2 end endid receiver dest destination toid tonode tonodeid targetid "     \
     "dstid"
 #define WORDS_WEIGHT "weight w weights edgeweight"
-#define WORDS_HYPEREDGE "hyperedge edge net"
-#define WORDS_NODE "node"
+#define WORDS_HYPEREDGE "hyperedge hyperedgeid edge edgeid net netid"
+#define WORDS_NODE "node nodeid vertex vertexid"
 #define WORDS_ID "id ids node name nodeid"
 #define WORDS_LABEL "label labels y class classes target mltarget"
 #define WORDS_SPLIT "split splits set"

@@ -63,6 +63,13 @@ TEST(lists_of_edges) {
         {"x,y\n\"a,b\nc\",d\n", "", "in quotes has no line breaks", 0, ""},
         {"sep=;\nfrom;to\n0;1\n1;0\n", "", "", 2, "10"},
         {"(0, 1)\n(1, 0)\n", "", "as Python prints lists; leave brackets out", 0, ""},
+        {"# sets\n{a, b}\n{b, c}\n", "", "leave brackets out", 0, ""},
+        {"a: b\nb: a\n", "", "begins with 'a:', a name and a colon", 0, ""},
+        {"0 : 1 2 3\n1 : 0\n", "", "a name and a colon", 0, ""},
+        {"0:1,2\n1:0,2\n", "", "a name and a colon", 0, ""},
+        {"x:a y:b\ny:b x:a\n", "", "", 2, "10"},
+        {"a -> b\nb -> a\n", "", "with an arrow", 0, ""},
+        {"0->1\n1->0\n", "", "with an arrow", 0, ""},
         {"5 9\n0 1\n1 2\n2 3\n3 4\n4 0\n0 2\n2 4\n4 1\n1 3\n", "",
          "'5 9', is no edge: it counts the nodes and the edges", 0, ""},
         {"a likes b\nb likes a\n", "", "{\"source\": 1, \"target\": 3} if edges", 0, ""},
@@ -87,6 +94,7 @@ TEST(lists_of_edges) {
         {"0 1 7 9\n1 0 7 9\n", ", \"columns\": {\"source\": 2, \"target\": 1}", "", 2, "10"},
         {"a,b\n0,1\n", ", \"columns\": {\"source\": \"x\"}", "is none of its columns: a, b", 0, ""},
         {"node,hyperedge\n0,1\n", "", "data.format=pins", 0, ""},
+        {"edge_id,node_id,weight\n0,1,2\n", "", "data.format=pins", 0, ""},
         {"anna,ben\ncarl,dora\n", "", "is read as an edge although neither", 4, "13"},
         {"Source,Target,Type\n0,1,Undirected\n", "", "Undirected, so each edge", 2, "10"},
         {"Source,Target,Type\n0,1,Undirected\n1,2,Directed\n", "", "of 1 of 2 edges", 0, ""},
@@ -275,6 +283,7 @@ TEST(lines_of_members) {
         {"\"a,b\"c\n", "from a,b to c", 2, 1, 2, "0"},
         {"5\n5\n", "run from 5 to 5", 1, 2, 2, "01"},
         {"1,2\n3,,1\n", "list.csv:2: an id is empty", 0, 0, 0, ""},
+        {"h1: a b\nh2: b\n", "of the members of hyperedges leave the name out", 0, 0, 0, ""},
         {"1,2\n3,anna\n", "'anna' is not written as a number", 0, 0, 0, ""},
         {"# nothing\n", "there are no pins in it", 0, 0, 0, ""},
         {"p a b\nq b c\nr c a\ns a d\n", "if it names the hyperedge", 8, 4, 12, "023"},
@@ -294,6 +303,10 @@ TEST(lines_of_members) {
         assert_int_equal(d.offset[1], strlen(cases[i].first));
     }
     CLEARED(dataset_clear) Dataset d = {0};
+    assert_true(loads(&d, "list.csv", "hyperedge_id,node_id,size\n7,0,3\n7,1,3\n8,1,2\n7,2,3\n",
+                      ", \"format\": \"pins\"", true, "column 'size' is not read"));
+    assert_int_equal(d.nodes, 3);
+    assert_int_equal(d.hyperedges, 2);
     test_write_text(test_path("nodes.csv"), "id,x\na,1\nb,1\nc,1\nd,1\n");
     assert_false(loads(&d, "list.csv", "p a b\nq b c\nr c a\ns a d\n",
                        ", \"format\": \"members\", \"nodes\": \"nodes.csv\"", false,
