@@ -38,9 +38,9 @@ MASK_NAMES = {"train": "train", "validation": "validation", "valid": "validation
 def _masks_in_order(masks):
     """The masks of a dict or archive, whose keys may be those of PyG or OGB, such as "val_mask" and "valid_idx"."""
     named = {MASK_NAMES.get(str(key).removesuffix("_mask").removesuffix("_idx")): mask for key, mask in masks.items()}
-    if set(named) != set(SPLITS):
+    if SPLITS[0] not in named or not set(named) <= set(SPLITS):
         raise ValueError(f"masks: expected the keys train, validation and test, found {', '.join(map(str, masks))}")
-    return [named[key] for key in SPLITS]
+    return [named.get(key) for key in SPLITS]
 
 
 def _one_split(mask, nodes, name, which):
@@ -61,14 +61,14 @@ def _one_split(mask, nodes, name, which):
 
 
 def _split(masks, nodes, which=None):
-    """0 none, 1 training, 2 validation, 3 test, from three masks of n bools or three lists of node ids; which: of
-    several splits."""
+    """0 none, 1 training, 2 validation, 3 test, from three masks of n bools or three lists of node ids, of which
+    None is empty; which: of several splits."""
     split = np.zeros(nodes, np.uint8)
     masks = _masks_in_order(masks) if isinstance(masks, Mapping) else masks
     if len(masks) != 3:
         raise ValueError(f"masks: expected three, [training, validation, test], found {len(masks)}")
     for number, (name, mask) in enumerate(zip(SPLITS, masks), 1):
-        mask = _one_split(_array(mask), nodes, name, which)
+        mask = _one_split(_array([] if mask is None else mask), nodes, name, which)
         if mask.ndim == 1 and len(mask) == nodes > 2 and np.isin(mask, (0, 1)).all():
             mask = mask.astype(bool)  # a mask of zeros and ones; as ids it would name a node twice
         if mask.dtype == bool and len(mask) != nodes:
@@ -159,7 +159,7 @@ def _parts_of_data(data, features, labels, masks, weights):
     features = getattr(data, "x", None) if features is None else features
     labels = getattr(data, "y", None) if labels is None else labels
     found = [getattr(data, f"{name}_mask", getattr(data, f"{name}_idx", None)) for name in ("train", "val", "test")]
-    masks = found if masks is None and all(mask is not None for mask in found) else masks
+    masks = found if masks is None and found[0] is not None else masks
     edges, weights = getattr(data, "edge_index", None), getattr(data, "edge_weight", None) if weights is None else weights
     if edges is None and getattr(data, "adj_t", None) is not None:  # [target, source]
         target, source, values = _entries(data.adj_t)
@@ -178,7 +178,7 @@ def write_dataset(folder: str, edges: Any, features: Any = None, labels: Any = N
     edges     [2, E] as PyG's edge_index: node edges[1, k] aggregates row edges[0, k]; or a sparse adjacency matrix of
               scipy or torch, whose entry [i, j] is an edge from i to j; or a Data object of PyG or a dict with its
               names, which may hold features, labels and masks as well
-    features  [n, F] numbers, or a sparse matrix
+    features  [n, F] or [n] numbers, or a sparse matrix
     labels    [n] classes from 0, -1 for none; or [n, K] zeros and ones: several labels per node, unless no row has
               more than one; or floats that are not whole: numbers to predict, nan for none
     masks     training, validation, test: three masks of n bools or lists of node ids, or a dict of them with the keys
@@ -231,6 +231,8 @@ def _write_folder(folder, name, nodes, arrays, features, labels, masks, more, sp
             arrays["features"] = np.asarray(_array(features), np.float32)
         except ValueError as refused:
             raise ValueError(f"features: {refused}") from None
+        if arrays["features"].ndim == 1:
+            arrays["features"] = arrays["features"][:, None]
         if arrays["features"].ndim != 2:
             raise ValueError(f"features: expected [nodes, columns], found {list(arrays['features'].shape)}")
         manifest["features"] = arrays["features"].shape[1]

@@ -32,7 +32,7 @@ class Run:
     def __repr__(self) -> str:
         epochs = len(self.epochs.get("epoch", ()))
         score = next((f", {name.replace('_', ' ')} {value:.4f}" for name, value in self.result.items()
-                      if name.startswith("test_")), "")
+                      if name.startswith("test_") and value is not None), "")
         return f"<fringe.Run {self.folder}: {'finished' if self.finished else 'stopped'} after {epochs} epochs{score}>"
 
     def weights(self, best: bool = False) -> Dict[str, np.ndarray]:

@@ -92,6 +92,12 @@ def test_dataset():
             None, {"train": [0], "best": [1]})
     refused(r"run.json does not exist", fringe.read_run, "own")
 
+    fringe.write_dataset("untested", edges, x[:, 0], [0, 1, 0, 1], {"train": [0, 2], "val": [1]})
+    found = fringe.read_dataset("untested")
+    assert found.features.shape == (4, 1) and found.masks["validation"].sum() == 1 and not found.masks["test"].any()
+    run = fringe.train({"data": {"path": "untested"}, "train": {"epochs": 1}}, dir="one")
+    assert repr(run).endswith("after 1 epochs>"), run
+
     columns = [np.eye(4, dtype=bool)[:, [k, (k + 1) % 4]] for k in range(3)]  # [n, splits]
     fringe.write_dataset("split", edges, x, None, columns, split=1)
     assert [fringe.read_dataset("split").masks[key].tolist().index(True) for key in fringe.SPLITS] == [1, 2, 3]
@@ -148,7 +154,7 @@ def test_what_pyg_users_have():
                            (r"graph.get_edgelist", SimpleNamespace(get_edgelist=0), None),
                            (r"expected numbers of nodes, found names", [["a", "b"]], data.x),
                            (r"features: could not convert", data.edge_index, [["a"]] * 3),
-                           (r"features: expected \[nodes, columns\], found \[3\]", data.edge_index, [1, 2, 3])):
+                           (r"features: expected \[nodes, columns\], found \[3, 1, 1\]", data.edge_index, [[[1]], [[2]], [[3]]])):
         refused(text, fringe.write_dataset, "bad", edges, x)
     refused(r"data.to_homogeneous", fringe.train, {"data": {"path": SimpleNamespace(node_types=0)}})
 
