@@ -157,7 +157,8 @@ bool adaptive_request(Assigner *a, UNUSED Error *err) {
 // ---- the decision
 
 static void report(const ChannelAssignment *assigned, AssignmentPart *part) {
-    snprintf(part->by, sizeof part->by, "%s", assigned->solution.by);
+    _Static_assert(sizeof part->by == sizeof assigned->solution.by, "one name");
+    memcpy(part->by, assigned->solution.by, sizeof part->by);
     part->objective = assigned->solution.value.objective;
     part->lp_bound = fmin(problem_bound(&assigned->problem), part->objective);
     part->bound = fmax(assigned->solution.bound, part->lp_bound);
