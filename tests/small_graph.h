@@ -39,6 +39,7 @@ typedef struct TestGraph {
 // isolated. Collective.
 TestGraph test_graph(TestGraphKind kind, uint64_t seed, const Comm *comm);
 void test_graph_clear(TestGraph *graph);
+#define CLEARS_TestGraph test_graph_clear
 // Makes the Patterns anew with another cover than COVER_SOURCES, while nobody borrows them.
 // Collective.
 void test_graph_cover(TestGraph *graph, Cover cover);

@@ -72,6 +72,16 @@ void *test_memory(size_t bytes);
 void test_later(void (*clear)(void *of), void *of);
 void test_clear(void); // does so now, between the cases of a test that makes much
 
+// OWNED(Dataset) d is a Dataset that is cleared where its block ends, and OWNED(Trainer) *t one that
+// is freed there: by what CLEARS_Dataset and CLEARS_Trainer name.
+#define OWNED(Type) CLEARED(CLEARS_##Type) Type
+#define CLEARS_Channel channel_drop
+#define CLEARS_Dataset dataset_clear
+#define CLEARS_EventReader reader_drop
+#define CLEARS_GradSync sync_drop
+#define CLEARS_Json json_drop
+#define CLEARS_Trainer trainer_drop
+
 // How often a test repeats what chance decides: `few` times in the suite, `many` times where
 // FRINGE_LONG is set (bench/run.sh late, or by hand).
 int test_turns(int few, int many);

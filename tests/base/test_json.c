@@ -160,8 +160,7 @@ TEST(a_duplicate_among_many_keys_is_found) {
 }
 
 TEST(values_are_what_the_text_says) {
-    CLEARED(json_drop)
-    Json *json =
+    OWNED(Json) *json =
         assert_ok(parse(" {\"n\": -1.25e2, \"i\": 9007199254740992, \"t\": true, \"f\": false, "
                         "\"z\": null,\r\n\t\"s\": \"\\ud83d\\ude00\\n\\/\", \"a\": [1, [], {}], "
                         "\"N\": 3, \"e\": 1e2} ",
@@ -188,8 +187,8 @@ TEST(values_are_what_the_text_says) {
 
 TEST(a_member_of_another_type_is_none) {
     Error err;
-    CLEARED(json_drop)
-    Json *json = parse("{\"n\": 2.5, \"i\": 7, \"s\": \"t\", \"a\": [1], \"z\": null}", &err);
+    OWNED(Json) *json =
+        parse("{\"n\": 2.5, \"i\": 7, \"s\": \"t\", \"a\": [1], \"z\": null}", &err);
     const Json *array = json_get_of(json, "a", JSON_ARRAY);
     int64_t integer = 3;
     assert_true(json_number(json_first(array)) == 1);
@@ -232,7 +231,7 @@ TEST(what_is_written_reads_back) {
         json_put_int(&writer, "int", -((int64_t)1 << 53));
         json_end_object(&writer);
 
-        CLEARED(json_drop) Json *json = assert_ok(parse(writer.text, &err));
+        OWNED(Json) *json = assert_ok(parse(writer.text, &err));
         const Json *number = json_first(json_get(json, "numbers"));
         for (int i = 0; i < NUMBERS; i++, number = json_next(number))
             assert_true(json_number(number) == numbers[i]);
@@ -268,6 +267,6 @@ TEST(what_a_terminal_would_obey_is_escaped) {
     json_put_string(&writer, NULL, obeyed);
     json_end_array(&writer);
     assert_string_equal(writer.text, "[\"\\u001b]0;t\\u0007 \\u007f \\u009b \\u202e \xc3\xa9\"]");
-    CLEARED(json_drop) Json *json = assert_ok(parse(writer.text, &err));
+    OWNED(Json) *json = assert_ok(parse(writer.text, &err));
     assert_string_equal(json_string(json_first(json)), obeyed);
 }

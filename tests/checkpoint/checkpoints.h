@@ -16,7 +16,7 @@ static int make_run(void **state) {
     settle();
     use_graph((TestGraphKind){.nodes = 60, .degree = 5, .features = 7, .classes = 3}, 9);
     snprintf(run_dir, sizeof run_dir, "%s", test_path(test_text("run-%d", ++number)));
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    OWNED(Trainer) *t = new_trainer();
     for (int epoch = 1; epoch <= 4; epoch++) {
         assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
         if (epoch % 2 == 0)
@@ -34,7 +34,7 @@ static inline const char *in_run(const char *name) {
 // Epochs done after a resume; -1: none was found, -2: refused with *err.
 static inline int64_t resumed(Warnings *warnings, Error *err) {
     bool found = false;
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    OWNED(Trainer) *t = new_trainer();
     bool ok = resume_training(t, run_dir, &found, warnings, err);
     int64_t epoch = !ok ? -2 : found ? trainer_epochs_done(t) : -1;
     return epoch;

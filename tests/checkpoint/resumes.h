@@ -11,7 +11,7 @@ static inline void assert_goes_on_as(const Run *want, const char *name, int stop
     Run got = *want;
     const char *dir = test_path(name);
     stop_after(stop, dir);
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    OWNED(Trainer) *t = new_trainer();
     assert_true(section == NULL || state_find(trainer_sections(t), section) != NULL);
     assert_ok(resume(t, dir, &err));
     train(&got, t);

@@ -77,7 +77,7 @@ RUN_TEST(what_dead_writers_left_is_swept) {
     snprintf(path[FOREIGN], sizeof path[0], "%s", in_run(".writing.fringe-tmp-elsewhere.7-1-0"));
     for (int i = 0; i < LEFT && test_comm.rank == 0; i++)
         assert_ok(file_make_folder(path[i], &err));
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    OWNED(Trainer) *t = new_trainer();
     assert_ok(save_training(t, run_dir, 2, &err));
     if (test_comm.rank == 0) {
         assert_false(file_exists(path[DEAD]));
@@ -86,7 +86,7 @@ RUN_TEST(what_dead_writers_left_is_swept) {
 }
 
 RUN_TEST(only_the_newest_stay) {
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    OWNED(Trainer) *t = new_trainer();
     assert_ok(resume(t, run_dir, &err));
     assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
     assert_ok(save_training(t, run_dir, 2, &err));
@@ -106,7 +106,7 @@ static ino_t inode_of(const char *path) {
 RUN_TEST(the_same_checkpoint_stays) {
     ino_t before = inode_of(in_run("epoch-4/model.safetensors"));
     comm_barrier(&test_comm);
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    OWNED(Trainer) *t = new_trainer();
     assert_ok(resume(t, run_dir, &err));
     assert_ok(save_training(t, run_dir, 2, &err));
     assert_int_equal(inode_of(in_run("epoch-4/model.safetensors")), before);

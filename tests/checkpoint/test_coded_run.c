@@ -31,7 +31,7 @@ WORLD_TEST(resumed_equals_never_stopped) {
 WORLD_TEST(others_keep_no_gradients) {
     static const char *const names[] = {"none", "sparse"};
     for (int i = 0; i < 2; i++) {
-        CLEARED(trainer_drop) Trainer *t = TRAINER(setting_of(names[i]));
+        OWNED(Trainer) *t = TRAINER(setting_of(names[i]));
         assert_null(state_find(trainer_sections(t), "gradients"));
     }
 }
@@ -40,7 +40,7 @@ WORLD_TEST(others_keep_no_gradients) {
 WORLD_TEST(the_record_says_what_was_sent) {
     EpochRecord record;
     int64_t bytes[3];
-    CLEARED(trainer_drop) Trainer *t = TRAINER(setting_of("refreshed"));
+    OWNED(Trainer) *t = TRAINER(setting_of("refreshed"));
     for (int e = 0; e < 3; e++) {
         assert_ok(trainer_epoch(t, &record, &err));
         bytes[e] = record.reduce_bytes;

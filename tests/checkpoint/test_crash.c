@@ -76,7 +76,7 @@ static bool child_dies(Save *save, int n) {
 // True if the disk resumes to the uninterrupted weights.
 static bool resumes(const float *want) {
     bool found = false;
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    OWNED(Trainer) *t = new_trainer();
     bool ok = resume_training(t, run_dir, &found, &(Warnings){0}, &(Error){0}) && found &&
               trainer_epochs_done(t) >= FIRST;
     if (ok) {
@@ -89,7 +89,7 @@ static bool resumes(const float *want) {
 
 static int failures_of(Save *save, int *steps) {
     const char *elsewhere = test_text("%s-elsewhere", run_dir);
-    CLEARED(trainer_drop) Trainer *straight = new_trainer();
+    OWNED(Trainer) *straight = new_trainer();
     train_until(straight, LAST);
     int failures = 0, n = 1;
     for (bool killed = true; killed; n++) {

@@ -62,8 +62,7 @@ static Run run_by_hand(const Preset *method) {
     int count = settings_of(setting + 4, method);
     memset(&run, 0, sizeof run);
     settle(setting, 4 + count);
-    CLEARED(trainer_drop)
-    Trainer *t = new_trainer_on(strcmp(method->name, "diana-both") == 0 ? "fenced" : "cpu");
+    OWNED(Trainer) *t = new_trainer_on(strcmp(method->name, "diana-both") == 0 ? "fenced" : "cpu");
     train(&run, t);
     return run;
 }
@@ -93,7 +92,7 @@ WORLD_TEST(resumed_equals_never_stopped) {
 static void assert_another(const char *const *setting, int count, const char *dir,
                            const char *sentence) {
     settle(setting, count);
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    OWNED(Trainer) *t = new_trainer();
     assert_refused(resume(t, dir, &err), EXIT_CONFIG, sentence);
 }
 

@@ -32,7 +32,7 @@ static Run run_with(const char *memory) {
     static Run run;
     memset(&run, 0, sizeof run);
     settle_memory(memory);
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    OWNED(Trainer) *t = new_trainer();
     train(&run, t);
     assert_ok(trainer_replicas_agree(t, &err));
     return run;
@@ -69,7 +69,7 @@ static ExchangeSet direct_ones(const char *const *more, int count) {
                                 "model.input_dropout=0"};
     memcpy(settings + 7, more, (size_t)count * sizeof *more);
     settle(settings, 7 + count);
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    OWNED(Trainer) *t = new_trainer();
     for (int e = 0; e < 8; e++)
         assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
     for (int i = 0; i < 2 * t->shape.layers; i++) {

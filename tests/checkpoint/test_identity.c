@@ -64,8 +64,7 @@ RUN_TEST(the_end_counts_where_the_rate_looks_at_it) {
 
 RUN_TEST(another_seed_is_named) {
     bool found;
-    CLEARED(trainer_drop)
-    Trainer *t = assert_ok(trainer_new(&config, &graph.shard, &test_comm, 7, NULL, &err));
+    OWNED(Trainer) *t = assert_ok(trainer_new(&config, &graph.shard, &test_comm, 7, NULL, &err));
     Training training = training_of(t);
     training.seed = 7;
     assert_refused(checkpoint_restore(&training, run_dir, &found, &(Warnings){0}, &err),

@@ -57,8 +57,7 @@ WORLD_TEST(the_last_run_in_a_folder_is_resumed) {
     Trainer *t[3];
     settle(NULL, 0);
     for (int i = 0; i < 3; i++) { // with one seed, from other weights
-        CLEARED(trainer_drop)
-        Trainer *other = assert_ok(
+        OWNED(Trainer) *other = assert_ok(
             trainer_new(&config, &graph.shard, &test_comm, (uint64_t)(3 + i), NULL, &err));
         t[i] = new_trainer();
         trainer_download(t[i]);
@@ -84,14 +83,14 @@ WORLD_TEST(the_last_run_in_a_folder_is_resumed) {
 // The other ranks' machines lack the file, or hold another one.
 WORLD_TEST(first_weights_are_those_of_rank_0) {
     settle(NULL, 0);
-    CLEARED(trainer_drop)
-    Trainer *other = assert_ok(trainer_new(&config, &graph.shard, &test_comm, 4, NULL, &err));
+    OWNED(Trainer) *other =
+        assert_ok(trainer_new(&config, &graph.shard, &test_comm, 4, NULL, &err));
     const char *path = test_path("first.safetensors");
     if (test_comm.rank == 0)
         assert_ok(write_weights(other, path, &err));
     snprintf(config.model.weights, sizeof config.model.weights, "%s%s", path,
              test_comm.rank == 0 ? "" : "-elsewhere");
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    OWNED(Trainer) *t = new_trainer();
     Training training = training_of(t);
     assert_ok(checkpoint_start(&training, &err));
     assert_memory_equal(trainer_parameters(t, false), trainer_parameters(other, false),
@@ -105,7 +104,7 @@ WORLD_TEST(what_ranks_do_not_share_is_not_saved) {
         test_text("of rank %d of %d are not those of rank 0", test_comm.size - 1, test_comm.size);
     settle(NULL, 0);
     for (int flat = 0; flat < 4; flat++) { // parameters, moments, best
-        CLEARED(trainer_drop) Trainer *t = new_trainer();
+        OWNED(Trainer) *t = new_trainer();
         assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
         assert_ok(save_training(t, test_path("agreed"), 2, &err));
         disturb(t, flat);

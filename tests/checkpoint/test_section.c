@@ -62,7 +62,7 @@ static int make_memories(void **state) {
     if (test_comm.rank == 0)
         assert_ok(file_remove(run_dir, &err));
     comm_barrier(&test_comm);
-    CLEARED(trainer_drop) Trainer *t = trainer_with(&m);
+    OWNED(Trainer) *t = trainer_with(&m);
     train_on(t, &m, 4, true);
     return 0;
 }
@@ -79,7 +79,7 @@ static void assert_goes_on(int64_t from, const char *remark) {
     Memory m, straight;
     bool found;
     Warnings warnings = {0};
-    CLEARED(trainer_drop) Trainer *t = trainer_with(&m), *never_stopped = trainer_with(&straight);
+    OWNED(Trainer) *t = trainer_with(&m), *never_stopped = trainer_with(&straight);
     assert_ok(resume_training(t, run_dir, &found, &warnings, &err) && found);
     assert_int_equal(trainer_epochs_done(t), from);
     if (test_comm.rank == 0)

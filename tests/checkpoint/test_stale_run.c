@@ -37,7 +37,7 @@ KEYS_TEST(it_is_another_training) {
 }
 
 static void assert_not_resumed(const char *dir, const char *part) {
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    OWNED(Trainer) *t = new_trainer();
     assert_refused(resume(t, dir, &err), EXIT_CONFIG, part);
 }
 
@@ -71,7 +71,7 @@ KEYS_TEST(other_keys_of_it_are_refused) {
 
 KEYS_TEST(others_keep_no_exchanges) {
     settle(settings + 1, ALL - 1);
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    OWNED(Trainer) *t = new_trainer();
     assert_null(state_find(trainer_sections(t), "exchanges"));
 }
 

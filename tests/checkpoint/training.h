@@ -29,7 +29,7 @@ static inline void stop_after(int epochs, const char *dir) {
     if (test_comm.rank == 0)
         file_remove(dir, &(Error){0});
     comm_barrier(&test_comm);
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    OWNED(Trainer) *t = new_trainer();
     for (int e = 0; e < epochs; e++)
         assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
     assert_ok(save_training(t, dir, 2, &err));

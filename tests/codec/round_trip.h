@@ -116,6 +116,7 @@ static inline void round_trip_ready(RoundTrip *t) {
 }
 
 static inline void round_trip_clear(RoundTrip *t) { taken_free(&t->taken); }
+#define CLEARS_RoundTrip round_trip_clear
 
 static inline void round_trip_fill(RoundTrip *t, Kind kind, int64_t r, int64_t like) {
     for (int64_t c = 0; c < t->shape.columns; c++)
@@ -132,6 +133,12 @@ static inline void round_trip_decode(RoundTrip *t) {
     memset(floats(t->back) + BEFORE * t->back.stride, 0xff,
            rows_bytes(t->shape.rows, t->back.columns));
     t->codec->decode(device(), t->back, BEFORE, &t->shape, on_device(t->message), NULL);
+}
+// All of it, where no row is bad.
+static inline void round_trip_run(RoundTrip *t) {
+    round_trip_ready(t);
+    assert_int_equal(round_trip_encode(t), -1);
+    round_trip_decode(t);
 }
 static inline const float *sent(const RoundTrip *t, int64_t place) {
     return floats(t->source.x) + t->row[place] * t->source.x.stride;

@@ -148,7 +148,7 @@ TEST(rows_of_lengths_are_as_drawn) {
     int turn = 0;
     for (GridOptions options = {0}; grid_next(&options); turn++) {
         int full = turn % 7 == 0 ? FULL : 0; // threads wait for each other, so not always
-        CLEARED(round_trip_clear) RoundTrip t = grid_trip_new(SHORT + full, BUCKET, options);
+        OWNED(RoundTrip) t = grid_trip_new(SHORT + full, BUCKET, options);
         t.source.random.kind =
             (RandomKind){.seven = turn / 8 % 2 == 1, .narrow = turn / 4 % 2 == 1};
         for (int64_t k = 0; k < t.shape.rows; k++)
@@ -171,7 +171,7 @@ TEST(long_rows_are_as_drawn) {
         for (GridOptions options = {0}; grid_next(&options);) {
             if (options.bits != 4 && options.rule != GRID_MEAN)
                 continue;
-            CLEARED(round_trip_clear) RoundTrip t = grid_trip_new(KINDS, columns[i], options);
+            OWNED(RoundTrip) t = grid_trip_new(KINDS, columns[i], options);
             t.source.random.kind = (RandomKind){.seven = i / 2 % 2 == 1, .narrow = i % 2 == 1};
             for (int64_t k = 0; k < KINDS; k++) {
                 round_trip_fill(&t, kind_of(options.rule, k), k, k);
@@ -183,8 +183,8 @@ TEST(long_rows_are_as_drawn) {
 
 TEST(sixteen_bits_are_as_drawn) {
     for (int nearest = 0; nearest < 2; nearest++) {
-        CLEARED(round_trip_clear)
-        RoundTrip t = grid_trip_new(KINDS, 41, (GridOptions){.bits = 16, .nearest = nearest});
+        OWNED(RoundTrip)
+        t = grid_trip_new(KINDS, 41, (GridOptions){.bits = 16, .nearest = nearest});
         for (int64_t k = 0; k < KINDS; k++)
             round_trip_fill(&t, (Kind)k, k, k);
         try_all_ways(&t);
@@ -230,7 +230,7 @@ TEST(bad_rows_are_reported) {
     for (GridOptions options = {0}; grid_next(&options);) {
         enum { ROWS = 9 };
         int32_t length[ROWS] = {40, 40, 3, 40, 40, 17, 17, 40, 40};
-        CLEARED(round_trip_clear) RoundTrip t = grid_trip_new(ROWS, 40, options);
+        OWNED(RoundTrip) t = grid_trip_new(ROWS, 40, options);
         t.shape.length = length;
         for (int64_t k = 0; k < ROWS; k++) {
             round_trip_fill(&t, GAUSS, k, k);
@@ -253,7 +253,7 @@ TEST(overflowing_steps_are_reported) {
     for (int i = 0; i < 3; i++) {
         bool l2 = rules[i] == GRID_L2, log = rules[i] == GRID_LOG;
         GridOptions options = {.rule = rules[i], .bits = log ? 3 : 2, .bf16 = !l2};
-        CLEARED(round_trip_clear) RoundTrip t = grid_trip_new(3, 20, options);
+        OWNED(RoundTrip) t = grid_trip_new(3, 20, options);
         for (int64_t k = 0; k < 3; k++)
             round_trip_fill(&t, GAUSS, k, k);
         round_trip_ready(&t);
@@ -270,7 +270,7 @@ TEST(overflowing_steps_are_reported) {
 TEST(fp32_has_lengths_too) {
     int32_t length[] = {16, 41, 41, 1, 40, 40, 41};
     enum { ROWS = sizeof length / sizeof *length };
-    CLEARED(round_trip_clear) RoundTrip t = round_trip_new(ROWS, 41, false, 8);
+    OWNED(RoundTrip) t = round_trip_new(ROWS, 41, false, 8);
     t.codec = codec_find("fp32", &(Error){0});
     t.shape.length = length;
     for (int64_t k = 0; k < ROWS; k++) {

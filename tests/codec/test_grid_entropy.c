@@ -73,7 +73,7 @@ TEST(every_grid_says_the_same) {
     for (int k = 0; k < ROWS; k++)
         length[k] = lengths[k % 8];
     for (GridOptions options = {0}; grid_next(&options);) {
-        CLEARED(round_trip_clear) RoundTrip t = grid_trip_new(ROWS, COLUMNS, options);
+        OWNED(RoundTrip) t = grid_trip_new(ROWS, COLUMNS, options);
         t.shape.length = options.nearest ? length : NULL;
         for (int64_t k = 0; k < ROWS; k++)
             round_trip_fill(&t, kind_of(options.rule, k), k, k);
@@ -87,7 +87,7 @@ TEST(every_grid_says_the_same) {
 
 TEST(zero_gradients_take_one_byte) {
     for (GridOptions options = {0}; grid_next(&options);) {
-        CLEARED(round_trip_clear) RoundTrip t = grid_trip_new(ROWS, COLUMNS, options);
+        OWNED(RoundTrip) t = grid_trip_new(ROWS, COLUMNS, options);
         fill_all(&t, ZEROS);
         round_trip_ready(&t);
         RansHeader header = assert_same(&t);
@@ -99,7 +99,7 @@ TEST(zero_gradients_take_one_byte) {
 TEST(what_is_not_shorter_is_sent_as_planes) {
     for (int bits = 1; bits <= 8; bits++) {
         GridOptions options = {.bits = bits, .nearest = true, .bf16 = bits % 2 == 0};
-        CLEARED(round_trip_clear) RoundTrip t = grid_trip_new(ROWS, COLUMNS, options);
+        OWNED(RoundTrip) t = grid_trip_new(ROWS, COLUMNS, options);
         for (int64_t i = 0; i < ROWS * COLUMNS; i++)
             floats(t.source.x)[i] = (float)(i % (1 << bits));
         round_trip_ready(&t);
@@ -108,8 +108,7 @@ TEST(what_is_not_shorter_is_sent_as_planes) {
 }
 
 TEST(no_rows_take_no_byte) {
-    CLEARED(round_trip_clear)
-    RoundTrip t = grid_trip_new(0, COLUMNS, (GridOptions){.rule = GRID_MAX, .bits = 4});
+    OWNED(RoundTrip) t = grid_trip_new(0, COLUMNS, (GridOptions){.rule = GRID_MAX, .bits = 4});
     round_trip_ready(&t);
     RoundTrip none = entropy_trip(&t);
     assert_int_equal(entropy_write(&none), 0);
@@ -119,7 +118,7 @@ TEST(no_rows_take_no_byte) {
 
 TEST(bad_rows_are_reported_too) {
     for (GridOptions options = {0}; grid_next(&options);) {
-        CLEARED(round_trip_clear) RoundTrip t = grid_trip_new(ROWS, COLUMNS, options);
+        OWNED(RoundTrip) t = grid_trip_new(ROWS, COLUMNS, options);
         fill_all(&t, GAUSS);
         floats(t.source.x)[7 * COLUMNS + 100] = NAN;
         round_trip_ready(&t);

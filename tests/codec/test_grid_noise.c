@@ -120,7 +120,7 @@ TEST(draws_are_unbiased_and_as_noisy_as_said) {
         for (int kind = 0; kind < 4; kind++) {
             if (options.nearest || options.rule == GRID_MEAN || options.bits % 2 != 0)
                 continue;
-            CLEARED(round_trip_clear) RoundTrip t = row_new(options, BUCKET);
+            OWNED(RoundTrip) t = row_new(options, BUCKET);
             row_fill(&t, kind);
             row_ready(&t);
             check_draws(&t, test_turns(UNDER_SANITIZERS(40, 600), 20000));
@@ -133,7 +133,7 @@ TEST(nearest_is_within_half_a_step) {
         for (int kind = 0; kind < 4; kind++) {
             if (!options.nearest || options.rule == GRID_MEAN)
                 continue;
-            CLEARED(round_trip_clear) RoundTrip t = row_new(options, BUCKET);
+            OWNED(RoundTrip) t = row_new(options, BUCKET);
             row_fill(&t, kind);
             row_ready(&t);
             draw(&t, 0);
@@ -146,8 +146,7 @@ TEST(zero_stays_zero) {
     for (GridRule rule = GRID_MAX; rule <= GRID_LOG; rule++) {
         if (rule == GRID_MEAN)
             continue;
-        CLEARED(round_trip_clear)
-        RoundTrip t = row_new((GridOptions){.rule = rule, .bits = 8, .bf16 = true}, BUCKET);
+        OWNED(RoundTrip) t = row_new((GridOptions){.rule = rule, .bits = 8, .bf16 = true}, BUCKET);
         round_trip_fill(&t, LAPLACE, 0, 0);
         for (int64_t c = 0; c < BUCKET; c += 2)
             values(&t)[c] = c % 4 == 0 ? 0.0F : -0.0F;
@@ -166,8 +165,7 @@ TEST(zero_stays_zero) {
 // more than s.
 TEST(largest_values_never_wrap) {
     enum { ROWS = 1000 };
-    CLEARED(round_trip_clear)
-    RoundTrip t = grid_trip_new(ROWS, 8, (GridOptions){.rule = GRID_MAX, .bits = 8});
+    OWNED(RoundTrip) t = grid_trip_new(ROWS, 8, (GridOptions){.rule = GRID_MAX, .bits = 8});
     int64_t gid = 0, column = 0;
     while (random_uniform16(t.source.random, gid, t.source.peer, column) < 1 - 0x1p-16F) {
         column = (column + 1) % 8;
@@ -228,7 +226,7 @@ TEST(worst_rows_reach_omega) {
         if (options.nearest || options.rule == GRID_MEAN || options.rule == GRID_LOG)
             continue;
         double omega = grid_omega(options, BUCKET), error[BUCKET];
-        CLEARED(round_trip_clear) RoundTrip t = row_new(options, BUCKET);
+        OWNED(RoundTrip) t = row_new(options, BUCKET);
         worst_fill(&t, options);
         row_ready(&t);
         double theory = noise_in_theory(&t) / norm_squared(&t) / omega;
@@ -248,7 +246,7 @@ TEST(worst_rows_of_powers) {
     static const double found[] = {0, 0, 0, 5.17, .112, .125};
     for (int bits = 3; bits <= 5; bits++) {
         GridOptions options = {.rule = GRID_LOG, .bits = bits};
-        CLEARED(round_trip_clear) RoundTrip t = row_new(options, BUCKET);
+        OWNED(RoundTrip) t = row_new(options, BUCKET);
         worst_of_max(values(&t), exp2(true_s(options) - 2));
         for (int64_t c = 0; c < BUCKET; c++)
             values(&t)[c] = bits == 5 ? 4 / 3.0F : c == 100 ? 1.000001F : values(&t)[c];
@@ -266,7 +264,7 @@ TEST(no_row_is_above_omega) {
         for (int i = 0; i < 6 * USUAL; i++) {
             if (options.nearest || options.bf16 || options.rule == GRID_MEAN)
                 continue;
-            CLEARED(round_trip_clear) RoundTrip t = row_new(options, columns[i / USUAL]);
+            OWNED(RoundTrip) t = row_new(options, columns[i / USUAL]);
             round_trip_fill(&t, (Kind)(i % USUAL), 0, i);
             row_ready(&t);
             double step = step_sent(&t, 0), most = grid_omega(options, t.shape.columns);
@@ -328,7 +326,7 @@ static const struct {
 enum { USUAL_GRIDS = sizeof usual / sizeof *usual };
 
 static double relative_noise(const float *x, GridOptions options) {
-    CLEARED(round_trip_clear) RoundTrip t = row_new(options, BUCKET);
+    OWNED(RoundTrip) t = row_new(options, BUCKET);
     memcpy(values(&t), x, BUCKET * sizeof *x);
     row_ready(&t);
     double noise = noise_in_theory(&t) / norm_squared(&t);
@@ -361,8 +359,7 @@ TEST(more_bits_of_powers_are_not_less_noise) {
     int buckets = test_turns(UNDER_SANITIZERS(10, 200), 4000);
     for (int row = 0; row < buckets; row++)
         for (int i = 0; i < 4; i++) {
-            CLEARED(round_trip_clear)
-            RoundTrip t = row_new((GridOptions){GRID_LOG, bits[i], false, true}, BUCKET);
+            OWNED(RoundTrip) t = row_new((GridOptions){GRID_LOG, bits[i], false, true}, BUCKET);
             for (int64_t c = 0; c < BUCKET; c++)
                 values(&t)[c] = (float)drawn(NORMAL, row, c);
             row_ready(&t);

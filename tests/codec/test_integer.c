@@ -61,7 +61,7 @@ TEST(message_is_as_drawn) {
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         for (int bf16 = 0; bf16 < 2; bf16++) {
             int64_t rows = columns[i] < 600 ? 3 * KINDS * KNOWN : 2 * KNOWN;
-            CLEARED(round_trip_clear) RoundTrip t = round_trip_new(rows, columns[i], bf16, 8);
+            OWNED(RoundTrip) t = round_trip_new(rows, columns[i], bf16, 8);
             t.source.random.kind = (RandomKind){.seven = bf16 == 1, .narrow = i / 2 % 2 == 1};
             for (int64_t r = 0; r < rows; r++) {
                 round_trip_fill(&t, (Kind)(r % KINDS), r, r);
@@ -77,7 +77,7 @@ TEST(message_is_as_drawn) {
 // Enough rows of one width that threads share them.
 TEST(threads_do_not_show) {
     for (int w = 1; w < KNOWN; w += 2) {
-        CLEARED(round_trip_clear) RoundTrip t = round_trip_new(1500, 48, w > 4, known[w]);
+        OWNED(RoundTrip) t = round_trip_new(1500, 48, w > 4, known[w]);
         for (int64_t r = 0; r < t.shape.rows; r++) {
             round_trip_fill(&t, (Kind)(r % USUAL), r, r);
             t.bits[r] = r % 100 == 7 ? 2 : (uint8_t)known[w];
@@ -98,7 +98,7 @@ TEST(bad_rows_are_reported) {
     for (int i = 0; i < 5; i++)
         for (int b = 0; b < 3; b++) {
             int64_t width = columns[i];
-            CLEARED(round_trip_clear) RoundTrip t = round_trip_new(KNOWN + 1, width, b == 1, 8);
+            OWNED(RoundTrip) t = round_trip_new(KNOWN + 1, width, b == 1, 8);
             for (int64_t k = 0; k < KNOWN; k++) {
                 round_trip_fill(&t, GAUSS, k, k);
                 // the first place is the first written, or the last
@@ -118,7 +118,7 @@ TEST(bad_rows_are_reported) {
 
 TEST(overflowing_ranges_are_reported) {
     for (int bf16 = 0; bf16 < 2; bf16++) {
-        CLEARED(round_trip_clear) RoundTrip t = round_trip_new(2000, 20, bf16, 4);
+        OWNED(RoundTrip) t = round_trip_new(2000, 20, bf16, 4);
         for (int64_t k = 0; k < t.shape.rows; k++)
             round_trip_fill(&t, GAUSS, k, k);
         round_trip_ready(&t);
@@ -138,7 +138,7 @@ TEST(overflowing_ranges_are_reported) {
 
 // The stream, the receiver and the id all change the rounding; nothing else does.
 TEST(rounding_depends_on_its_key_alone) {
-    CLEARED(round_trip_clear) RoundTrip t = round_trip_new(4, 200, false, 4);
+    OWNED(RoundTrip) t = round_trip_new(4, 200, false, 4);
     for (int64_t k = 0; k < 4; k++)
         round_trip_fill(&t, GAUSS, k, 0);
     round_trip_ready(&t);
@@ -170,7 +170,7 @@ TEST(rounding_depends_on_its_key_alone) {
 static void count_call(void *context) { ++*(int *)context; }
 
 TEST(empty_messages_and_polls) {
-    CLEARED(round_trip_clear) RoundTrip t = round_trip_new(0, 5, true, 8);
+    OWNED(RoundTrip) t = round_trip_new(0, 5, true, 8);
     round_trip_ready(&t);
     assert_int_equal(t.bytes, 0);
     assert_int_equal(round_trip_encode(&t), -1);

@@ -41,17 +41,14 @@ TEST(means_and_variances_hold) {
     for (Kind kind = 0; kind < USUAL; kind++)
         for (int w = 0; w < KNOWN; w++)
             for (int bf16 = 0; bf16 < 2; bf16++) {
-                CLEARED(round_trip_clear)
-                RoundTrip t = round_trip_new(TIMES, ELEMENTS, bf16, known[w]);
+                OWNED(RoundTrip) t = round_trip_new(TIMES, ELEMENTS, bf16, known[w]);
                 for (int64_t r = 0; r < TIMES; r++)
                     if (r == 0)
                         round_trip_fill(&t, kind, 0, 0);
                     else
                         memcpy(floats(t.source.x) + r * ELEMENTS, floats(t.source.x),
                                ELEMENTS * sizeof(float));
-                round_trip_ready(&t);
-                assert_int_equal(round_trip_encode(&t), -1);
-                round_trip_decode(&t);
+                round_trip_run(&t);
                 Squares squares = check_mean(&t);
                 assert_true(squares.theory <= ELEMENTS * squares.step * squares.step / 4);
                 // 6 sqrt(3 / (TIMES ELEMENTS)) = 0.015 of 2000; at 16 bits a step is an ulp of the
@@ -62,12 +59,10 @@ TEST(means_and_variances_hold) {
 }
 
 TEST(variance_of_random_rows_is_a_sixth) {
-    CLEARED(round_trip_clear) RoundTrip t = round_trip_new(400, ELEMENTS, false, 8);
+    OWNED(RoundTrip) t = round_trip_new(400, ELEMENTS, false, 8);
     for (int64_t r = 0; r < t.shape.rows; r++)
         round_trip_fill(&t, GAUSS, r, r);
-    round_trip_ready(&t);
-    assert_int_equal(round_trip_encode(&t), -1);
-    round_trip_decode(&t);
+    round_trip_run(&t);
     double sum = 0;
     for (int64_t k = 0; k < t.shape.rows; k++)
         for (int64_t c = 0; c < ELEMENTS; c++) {
@@ -109,12 +104,10 @@ static void check_row(const RoundTrip *t, int64_t k) {
 TEST(ends_are_exact_and_errors_below_a_step) {
     for (int w = 0; w < KNOWN; w++)
         for (int bf16 = 0; bf16 < 2; bf16++) {
-            CLEARED(round_trip_clear) RoundTrip t = round_trip_new(40 * KINDS, 61, bf16, known[w]);
+            OWNED(RoundTrip) t = round_trip_new(40 * KINDS, 61, bf16, known[w]);
             for (int64_t r = 0; r < t.shape.rows; r++)
                 round_trip_fill(&t, (Kind)(r % KINDS), r, r);
-            round_trip_ready(&t);
-            assert_int_equal(round_trip_encode(&t), -1);
-            round_trip_decode(&t);
+            round_trip_run(&t);
             for (int64_t k = 0; k < t.shape.rows; k++)
                 check_row(&t, k);
         }
@@ -124,12 +117,10 @@ TEST(constant_rows_are_exact) {
     static const float constant[] = {0, -0.0F, 1.5F, -3, 0x1p-130F, 1e30F, 3.14159F, -1e-7F};
     for (int w = 0; w < KNOWN; w++)
         for (int bf16 = 0; bf16 < 2; bf16++) {
-            CLEARED(round_trip_clear) RoundTrip t = round_trip_new(8, 37, bf16, known[w]);
+            OWNED(RoundTrip) t = round_trip_new(8, 37, bf16, known[w]);
             for (int64_t i = 0; i < 8 * 37; i++)
                 floats(t.source.x)[i / 37 * t.source.x.stride + i % 37] = constant[i / 37];
-            round_trip_ready(&t);
-            assert_int_equal(round_trip_encode(&t), -1);
-            round_trip_decode(&t);
+            round_trip_run(&t);
             for (int64_t k = 0; k < 8; k++)
                 if (!bf16 || bf16_cut(constant[k]) == constant[k]) {
                     assert_true(parameter(&t, 1, k) == 0 && ((float *)t.source.range)[k] == 0);
@@ -143,7 +134,7 @@ TEST(constant_rows_are_exact) {
 // more than the largest code.
 TEST(largest_value_never_wraps) {
     enum { ROWS = 1000 };
-    CLEARED(round_trip_clear) RoundTrip t = round_trip_new(ROWS, 8, false, 8);
+    OWNED(RoundTrip) t = round_trip_new(ROWS, 8, false, 8);
     int64_t gid = 0, column = 0;
     while (random_uniform16(t.source.random, gid, t.source.peer, column) < 1 - 0x1p-16F) {
         column = (column + 1) % 8;
@@ -153,9 +144,7 @@ TEST(largest_value_never_wraps) {
         t.gid[r] = gid;
         floats(t.source.x)[r * t.source.x.stride + column] = 1 + (float)r / ROWS;
     }
-    round_trip_ready(&t);
-    assert_int_equal(round_trip_encode(&t), -1);
-    round_trip_decode(&t);
+    round_trip_run(&t);
     for (int64_t k = 0; k < ROWS; k++)
         assert_true(landed(&t, k)[column] >= sent(&t, k)[column]);
 }
@@ -165,8 +154,8 @@ TEST(codes_come_back) {
     RandomKey key = random_key(4, RANDOM_FEATURES, 0, 0, 0);
     for (int w = 0; w < KNOWN; w++)
         for (int64_t columns = 2; columns < UNDER_SANITIZERS(70, 300); columns++) {
-            CLEARED(round_trip_clear)
-            RoundTrip t = round_trip_new(3, columns, columns % 2 == 0 && known[w] <= 8, known[w]);
+            OWNED(RoundTrip)
+            t = round_trip_new(3, columns, columns % 2 == 0 && known[w] <= 8, known[w]);
             for (int64_t r = 0; r < 3; r++)
                 for (int64_t c = 0; c < columns; c++)
                     floats(t.source.x)[r * t.source.x.stride + c] =

@@ -332,8 +332,7 @@ TEST(long_values_are_reported_where_they_differ) {
         config.model.hidden.value[i] = 60016;
     json_writer_init(&writer, false);
     config_put_learned(&writer, NULL, &config, NULL);
-    CLEARED(json_drop)
-    Json *was = assert_ok(json_parse(writer.text, strlen(writer.text), "was", &err));
+    OWNED(Json) *was = assert_ok(json_parse(writer.text, strlen(writer.text), "was", &err));
     assert_non_null(was);
     config.model.hidden.value[CONFIG_LIST - 1] = 60017;
     config_report_learned(was, &config, NULL, keep, reported);

@@ -176,7 +176,7 @@ static bool is_one_of(const char *word, const char *const *list, const char *end
 
 // `warnings`: what is said of a row that is read as the base, words of it; "": nothing.
 static bool row_is_met(const Row *row, const char *warnings, char why[4096]) {
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     Error err;
     bool loaded = people_load(&d, row->data, &err), said = has_words(err.text, row->words);
     const char *apart = loaded ? apart_from_base(&d) : "it is refused";

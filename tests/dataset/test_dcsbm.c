@@ -23,13 +23,13 @@ TEST(bytes_do_not_depend_on_threads) {
         char first[33] = "", again[33], other[33];
         for (int t = 1; t <= 3; t++) {
             omp_set_num_threads(t);
-            CLEARED(dataset_clear) Dataset d = made(names[i], 7);
+            OWNED(Dataset) d = made(names[i], 7);
             dataset_hash(&d, again);
             if (t == 1)
                 memcpy(first, again, sizeof first);
             assert_string_equal(again, first);
         }
-        CLEARED(dataset_clear) Dataset d = made(names[i], 8);
+        OWNED(Dataset) d = made(names[i], 8);
         dataset_hash(&d, other);
         assert_string_not_equal(other, first);
     }
@@ -51,7 +51,7 @@ TEST(presets_keep_their_bytes) {
     };
     char hash[33];
     for (size_t i = 0; i < sizeof made_before / sizeof *made_before; i++) {
-        CLEARED(dataset_clear) Dataset d = made(made_before[i][0], 1);
+        OWNED(Dataset) d = made(made_before[i][0], 1);
         dataset_hash(&d, hash);
         assert_string_equal(hash, made_before[i][1]);
     }
@@ -105,7 +105,7 @@ TEST(graphs_have_the_sizes_that_they_name) {
         {"ogbn-arxiv:scale=0.3,features=8", 50802, 694679, 0.55, 13161, 0.66, 0.537, 0.176},
     };
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        CLEARED(dataset_clear) Dataset d = made(sets[i].name, 1);
+        OWNED(Dataset) d = made(sets[i].name, 1);
         int64_t *degree = sorted_degrees(&d);
         double mean = (double)d.edges / (double)d.nodes;
         assert_near((double)d.nodes, sets[i].nodes, 1);
@@ -124,8 +124,8 @@ TEST(graphs_have_the_sizes_that_they_name) {
 // The classes of ogbn-arxiv have the sizes of the real set, unless their number is set.
 TEST(classes_have_the_sizes_of_the_set) {
     for (int own = 0; own < 2; own++) {
-        CLEARED(dataset_clear)
-        Dataset d = made(own ? "ogbn-arxiv:features=0" : "ogbn-arxiv:features=0,classes=41", 1);
+        OWNED(Dataset)
+        d = made(own ? "ogbn-arxiv:features=0" : "ogbn-arxiv:features=0,classes=41", 1);
         double count[41] = {0};
         for (int64_t i = 0; i < d.nodes; i++)
             count[d.label[i]]++;
@@ -136,7 +136,7 @@ TEST(classes_have_the_sizes_of_the_set) {
 
 // Training nodes of ogbn-products are those that are sold most.
 TEST(popular_nodes_are_trained_on) {
-    CLEARED(dataset_clear) Dataset d = made("ogbn-products:scale=0.01", 1);
+    OWNED(Dataset) d = made("ogbn-products:scale=0.01", 1);
     double sum[4] = {0}, count[4] = {0};
     for (int64_t i = 0; i < d.nodes; i++) {
         sum[d.split[i]] += (double)(d.offset[i + 1] - d.offset[i]);
@@ -147,8 +147,7 @@ TEST(popular_nodes_are_trained_on) {
 }
 
 TEST(only_carriers_have_edges_to_other_blocks) {
-    CLEARED(dataset_clear)
-    Dataset d = made("dcsbm:nodes=20000,edges=400000,carriers=0.3,features=0", 1);
+    OWNED(Dataset) d = made("dcsbm:nodes=20000,edges=400000,carriers=0.3,features=0", 1);
     int64_t carriers = 0;
     for (int64_t i = 0; i < d.nodes; i++) {
         bool abroad = false;
@@ -178,7 +177,7 @@ static double lift(const Dataset *d) {
 }
 
 TEST(labels_of_a_node_belong_together) {
-    CLEARED(dataset_clear) Dataset d = made("yelp-small:scale=0.2,features=8", 1);
+    OWNED(Dataset) d = made("yelp-small:scale=0.2,features=8", 1);
     assert_true(d.multilabel && d.label == NULL);
     assert_int_equal(d.classes, 100);
     assert_true(lift(&d) > 3);
@@ -206,7 +205,7 @@ TEST(what_cannot_be_made_is_said) {
         {"dcsbm:parts=8", "set multiplicity too", EXIT_USAGE},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         assert_refused(dataset_generate(&d, wrong[i].name, 1, &err), wrong[i].code,
                        wrong[i].sentence);
     }

@@ -40,7 +40,7 @@ static bool loads(Dataset *d, const char *name, const char *text, const char *da
 }
 
 static void try_case(const Case *c) {
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     if (loads(&d, "list.csv", c->text, c->data, c->nodes > 0, c->words)) {
         if (d.nodes != c->nodes || d.edges != (int64_t)strlen(c->target))
             fail_msg("'%s': %d nodes, %d edges", c->text, (int)d.nodes, (int)d.edges);
@@ -151,7 +151,7 @@ TEST(files_of_nodes) {
     };
     static const char edges[] = "a b\nb c\nc a\n";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         Error err;
         char id[NODE_ID_TEXT];
         test_write_text(test_path("nodes.csv"), cases[i].nodes);
@@ -195,7 +195,7 @@ TEST(files_under_other_names) {
     };
     static const char edges[] = "a b\nb c\nc a\n";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         Error err;
         test_write_text(test_path(cases[i].name), cases[i].text);
         const char *data = test_text(", \"%s\": \"%s\"", cases[i].key, cases[i].name);
@@ -224,7 +224,7 @@ TEST(files_under_other_names) {
 TEST(what_is_missing) {
     static const char edges[] = "a b\nb c\nc a\n";
     static const char *const nodes = ", \"nodes\": \"nodes.csv\"";
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     char name[NODE_ID_TEXT];
     test_write_text(test_path("nodes.csv"),
                     "id,label,split,x\na,u,train,True\nb,NA,NA,0.5\nc,\"NA\",test,false\n");
@@ -258,7 +258,7 @@ TEST(ids_that_count_from_one) {
     };
     test_write_text(test_path("five.csv"), "y\n0\n1\n0\n1\n0\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         if (!loads(&d, "e.txt", cases[i].edges, ", \"labels\": \"five.csv\"", cases[i].nodes > 0,
                    cases[i].words))
             continue;
@@ -290,7 +290,7 @@ TEST(lines_of_members) {
         {"p a b\nq b c\nr c a\na d\n", "from a to r", 7, 4, 11, "023"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         if (!loads(&d, "list.csv", cases[i].text, ", \"format\": \"members\"", cases[i].nodes > 0,
                    cases[i].words))
             continue;
@@ -302,7 +302,7 @@ TEST(lines_of_members) {
             assert_int_equal('0' + d.target[p], cases[i].first[p]);
         assert_int_equal(d.offset[1], strlen(cases[i].first));
     }
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     assert_true(loads(&d, "list.csv", "hyperedge_id,node_id,size\n7,0,3\n7,1,3\n8,1,2\n7,2,3\n",
                       ", \"format\": \"pins\"", true, "column 'size' is not read"));
     assert_int_equal(d.nodes, 3);
@@ -317,7 +317,7 @@ TEST(lines_of_members) {
 TEST(numbers_to_predict) {
     static const char edges[] = "a b\nb c\nc a\n";
     static const char *const as_numbers = ", \"nodes\": \"nodes.csv\", \"labels_are\": \"numbers\"";
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     test_write_text(test_path("nodes.csv"), "id,label,split\nc,2.5,test\na,-1e3,train\nb,,none\n");
     assert_ok(load_section(&d, "e.txt", edges, strlen(edges), as_numbers, &err));
     assert_true(d.numeric && d.classes == 1 && d.label == NULL);
@@ -333,7 +333,7 @@ TEST(numbers_to_predict) {
 
 // What a dataset directory keeps of names.
 TEST(names_are_stored) {
-    CLEARED(dataset_clear) Dataset d = {0}, opened = {0};
+    OWNED(Dataset) d = {0}, opened = {0};
     char hash[33], again[33], id[NODE_ID_TEXT];
     test_write_text(test_path("nodes.csv"), "id,label\nb,red\na,blue\nc,red\ne,blue\n");
     assert_ok(load_section(&d, "e.txt", "a c\nc e\n", 8, ", \"nodes\": \"nodes.csv\"", &err));
@@ -369,7 +369,7 @@ TEST(splits_are_drawn) {
     static const char ring[] = "0 1\n1 2\n2 3\n3 4\n4 5\n5 6\n6 7\n7 8\n8 9\n9 0\n";
     test_write_text(test_path("y.csv"), "0\n1\n0\n1\n0\n1\n0\n1\n0\n1\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         const char *data = test_text(", \"labels\": \"y.csv\"%s", cases[i].splits);
         if (!loads(&d, "ring.txt", ring, data, cases[i].wanted != NULL, cases[i].words))
             continue;

@@ -37,7 +37,7 @@ static void assert_same(const Dataset *a, const Dataset *b) {
 }
 
 TEST(what_is_written_opens_again) {
-    CLEARED(dataset_clear) Dataset made = {0}, read = {0}, again = {0};
+    OWNED(Dataset) made = {0}, read = {0}, again = {0};
     const char *folder = test_path("a/b/tiny");
     generate(&made, 3);
     assert_ok(dataset_write(&made, folder, &err));
@@ -52,7 +52,7 @@ TEST(what_is_written_opens_again) {
 }
 
 TEST(weights_and_multi_labels_too) {
-    CLEARED(dataset_clear) Dataset made = {0}, read = {0};
+    OWNED(Dataset) made = {0}, read = {0};
     const char *folder = test_path("weighted");
     generate(&made, 4);
     made.weight = ALLOC(float, made.edges, "weights");
@@ -72,7 +72,7 @@ TEST(weights_and_multi_labels_too) {
 }
 
 TEST(steps_on_a_mapped_dataset_copy) {
-    CLEARED(dataset_clear) Dataset made = {0}, read = {0};
+    OWNED(Dataset) made = {0}, read = {0};
     ConfigWords steps = {4, {"symmetrize", "binary", "row-normalize", "standardize"}};
     generate(&made, 5);
     assert_ok(dataset_write(&made, test_path("mapped"), &err));
@@ -83,7 +83,7 @@ TEST(steps_on_a_mapped_dataset_copy) {
 }
 
 TEST(other_folders_are_left_alone) {
-    CLEARED(dataset_clear) Dataset made = {0};
+    OWNED(Dataset) made = {0};
     generate(&made, 1);
     assert_ok(file_make_folder(test_path("mine"), &err));
     test_write_text(test_path("mine/diary.txt"), "dear diary");
@@ -131,7 +131,7 @@ static const char *write_foreign(const char *name, const char *json, const Tenso
 }
 
 TEST(a_foreign_directory_opens) {
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     const char *folder = write_foreign("foreign", manifest, NULL);
     assert_ok(dataset_open(&d, folder, &err));
     assert_int_equal(d.target[0], 1); // rows come out ascending
@@ -169,7 +169,7 @@ TEST(a_damaged_directory_is_refused) {
         {{"split", TENSOR_U8, 1, {4}, fifth}, "node 2 is in split 4"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         const char *folder = write_foreign("damaged", manifest, &cases[i].change);
         assert_refused(dataset_open(&d, folder, &err), EXIT_DATA, cases[i].part, "damaged");
     }
@@ -194,18 +194,18 @@ TEST(a_wrong_manifest_is_refused) {
          "labels"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         const char *folder = write_foreign("wrong", cases[i][0], NULL);
         assert_refused(dataset_open(&d, folder, &err), EXIT_DATA, cases[i][1], "wrong");
     }
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     assert_refused(dataset_open(&d, test_folder(), &err), EXIT_NO_INPUT, "not a dataset");
 }
 
 // --- hashes
 
 TEST(hashes_are_of_contents) {
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     char first[33], second[33];
     generate(&d, 9);
     dataset_hash(&d, first);

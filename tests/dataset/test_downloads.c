@@ -56,7 +56,7 @@ static const char *ogb_set(const char *split) {
 }
 
 TEST(ogb_sets_by_sales_rank_have_both_directions) {
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     const char *folder = ogb_set("sales_ranking");
     write_gz(folder, "raw/node-label.csv.gz", "0\n2\n1\n1\n");
     write_gz(folder, "split/sales_ranking/test.csv.gz", "3\n2\n");
@@ -70,7 +70,7 @@ TEST(ogb_sets_by_sales_rank_have_both_directions) {
 }
 
 TEST(other_ogb_sets_are_directed) {
-    CLEARED(dataset_clear) Dataset d = loaded(ogb_set("time"));
+    OWNED(Dataset) d = loaded(ogb_set("time"));
     assert_int_equal(d.edges, 3);
     ASSERT_INTS(d.target, 1, 1, 3);
     ASSERT_INTS(d.label, 0, 2, -1, 1);
@@ -80,7 +80,7 @@ TEST(other_ogb_sets_are_directed) {
 TEST(ogb_labels_of_several_columns_are_multilabel) {
     const char *folder = ogb_set("time");
     write_gz(folder, "raw/node-label.csv.gz", "0,1,0\n1,1,0\n0,0,0\n1.0,0,1\n");
-    CLEARED(dataset_clear) Dataset d = loaded(folder);
+    OWNED(Dataset) d = loaded(folder);
     assert_true(d.multilabel);
     assert_int_equal(d.classes, 3);
     assert_memory_equal(d.labels, ((uint8_t[]){0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 0, 1}), 12);
@@ -111,7 +111,7 @@ TEST(every_defect_of_an_ogb_set_is_named) {
         {"split/other/train.csv.gz", "0\n", "split: there are several splits in it"},
         {"raw/num-node-dict.csv.gz", "1\n", "ogbn-mag"},
     };
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     for (size_t i = 0; i < sizeof defects / sizeof *defects; i++) {
         const char *folder = ogb_set("time");
         write_gz(folder, defects[i].file, defects[i].text);
@@ -161,7 +161,7 @@ static const char *reddit_set(const char *graph, bool ascending, bool loops) {
 }
 
 TEST(reddit_is_read_in_any_order) {
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     for (int way = 0; way < 3; way++) {
         const char *name = way == 2 ? "reddit_self_loop_graph.npz" : "reddit_graph.npz";
         const char *folder = reddit_set(name, way != 1, way == 2);
@@ -178,7 +178,7 @@ TEST(reddit_is_read_in_any_order) {
 
 TEST(a_damaged_reddit_is_refused) {
     static Array array[4];
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     const char *folder = reddit_set("reddit_graph.npz", true, false);
     SET_INTS(&array[0], "row", 0, 1);
     SET_INTS(&array[1], "col", 1, 4);
@@ -228,7 +228,7 @@ static const char *graphsaint_set(const char *classes, const char *roles) {
 static const char good_roles[] = "{\"te\": [3, 2], \"va\": [1],\n \"tr\": [0]}";
 
 TEST(graphsaint_classes_go_by_their_keys) {
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     assert_ok(
         load(&d, graphsaint_set("{\"1\": 2, \"0\":0 ,\"3\": 1,\"2\": 1}\n", good_roles), &err));
     assert_path(&d);
@@ -242,7 +242,7 @@ TEST(graphsaint_classes_go_by_their_keys) {
 
 TEST(graphsaint_lists_are_multilabel) {
     const char *lists = "{\"2\": [0, 0,1], \"0\": [1,0,0], \"3\": [1, 1, 1], \"1\": [0,0,0]}";
-    CLEARED(dataset_clear) Dataset d = loaded(graphsaint_set(lists, good_roles));
+    OWNED(Dataset) d = loaded(graphsaint_set(lists, good_roles));
     assert_path(&d);
     assert_true(d.multilabel);
     assert_memory_equal(d.labels, ((uint8_t[]){1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1}), 12);
@@ -272,7 +272,7 @@ TEST(every_defect_of_a_graphsaint_set_is_named) {
         {good, "{\"tr\": [0], \"va\": [1], \"te\": [2,", "role.json: byte 32: expected an integer"},
         {good, "{\"tr\": [0], \"va\": [1], \"te\": [2]} x", "expected the end of the file"},
     };
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     for (size_t i = 0; i < sizeof defects / sizeof *defects; i++)
         assert_refused(load(&d, graphsaint_set(defects[i].classes, defects[i].roles), &err),
                        EXIT_DATA, defects[i].sentence);
@@ -290,7 +290,7 @@ TEST(other_files_say_how_to_convert_them) {
         {"graph.dump", "\x80\x04.", "is a pickle of Python"},
         {"graph.parquet", "PAR1", "is a Parquet table, which is not read; convert it"},
     };
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         test_write_text(test_path(files[i].name), files[i].text);
         assert_refused(load(&d, test_path(files[i].name), &err), EXIT_DATA, files[i].sentence);
@@ -319,7 +319,7 @@ TEST(many_blocks_are_read_in_order) {
     enum { ROWS = 60000, COLUMNS = 24 }; // some 12 MB of text
     const char *folder = ogb_set("time");
     char *text = malloc((size_t)ROWS * COLUMNS * 12), *at = text;
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     for (int i = 0; i < ROWS; i++)
         for (int c = 0; c < COLUMNS; c++)
             at += sprintf(at, "%d.%d%c", i, c, c + 1 < COLUMNS ? ',' : '\n');
@@ -338,7 +338,7 @@ TEST(many_blocks_are_read_in_order) {
 // The last: what it takes is above all that was taken before.
 TEST(the_memory_of_a_matrix_is_foreseen) {
     enum { ENTRIES = 1000000, ROWS = 100000 };
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     FILE *file = fopen(test_path("large.mtx"), "w");
     assert_non_null(file);
     fprintf(file, "%%%%MatrixMarket matrix coordinate real symmetric\n%d %d %d\n", ROWS, ROWS,

@@ -43,7 +43,7 @@ static void assert_stream(const Dataset *d) {
 
 TEST(streams_are_told_by_name_or_contents) {
     static const char *const names[] = {"s.events", "s", "s.txt", "s.2026.log"};
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         write_text(names[i], stream);
         assert_ok(load(&d, test_path(names[i]), &err));
@@ -85,7 +85,7 @@ TEST(every_mistake_has_its_place) {
         {BEGIN "+h 1 2\n-h 1\n", "bad.events: there are no pins"},
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         write_text("bad.events", mistakes[i].text);
         assert_refused(load(&d, test_path("bad.events"), &err), EXIT_DATA, mistakes[i].part);
     }
@@ -93,7 +93,7 @@ TEST(every_mistake_has_its_place) {
 
 TEST(a_mistake_in_a_binary_stream_has_its_byte) {
     static const uint64_t two = 2, three = 3;
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     EventWriter *writer = assert_ok(event_writer_open(test_path("bad.events"), true, &err));
     Event first = {.kind = EVENT_HYPEREDGE, .id = 1, .count = 1, .other = &two, .weight = 1};
     Event second = {.kind = EVENT_NO_PIN, .id = 1, .count = 1, .other = &three, .weight = 1};
@@ -113,7 +113,7 @@ TEST(a_mistake_in_a_binary_stream_has_its_byte) {
 TEST(deletions_are_skipped_if_that_is_said) {
     const char *settings[2] = {NULL, "stream.strict=false"};
     char one[33], two[33];
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     Config config;
     write_text("skip.events", BEGIN "+h 1 2 3\n-v 4\n-v 2\n");
     const char *path = test_text("data.path=%s", test_path("skip.events"));
@@ -140,7 +140,7 @@ static Config beside(const char *name, const Array *array, int count) {
 
 TEST(nodes_are_joined_by_id) {
     Array a[3];
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     write_text("s.events", stream);
     SET_INTS(&a[0], "ids", 40, 6, 5, 9, 7);
     SET_FLOATS(&a[1], "x", 1, 2, 3, 4, 5);
@@ -155,7 +155,7 @@ TEST(nodes_are_joined_by_id) {
 
 TEST(nodes_without_ids_ascend) {
     Array a[2];
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     write_text("s.events", stream);
     SET_FLOATS(&a[0], "x", 3, 5, 4, 1);
     reshape(&a[0], "(4, 1)");
@@ -174,7 +174,7 @@ TEST(nodes_without_ids_ascend) {
 TEST(other_keys_replace_what_is_joined) {
     const float x[4] = {9, 8, 7, 6};
     Array a[3], splits[3];
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     write_text("s.events", stream);
     SET_INTS(&a[0], "ids", 5, 7, 9, 40);
     SET_FLOATS(&a[1], "x", 1, 2, 3, 4);
@@ -195,7 +195,7 @@ TEST(other_keys_replace_what_is_joined) {
 
 TEST(ids_of_formats_without_ids_are_nodes) {
     Array a[2];
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     write_text("g.hgr", "1 2\n1 2\n");
     SET_INTS(&a[0], "ids", 1, 0);
     SET_FLOATS(&a[1], "x", 1, 2);
@@ -224,7 +224,7 @@ TEST(the_memory_is_foreseen) {
 #ifdef __SANITIZE_ADDRESS__
     skip(); // its own memory is resident, too
 #endif
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     MemoryForecast forecast = {0};
     Config config = config_of("large.events");
     write_large("large.events");

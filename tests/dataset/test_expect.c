@@ -36,7 +36,7 @@ static bool read_npz(const char *path, Error *err) {
 static bool load(const char *path, const char *format, const char *verdict, int64_t nodes,
                  Error *said) {
     Config config = {0};
-    CLEARED(dataset_clear) Dataset dataset = {0};
+    OWNED(Dataset) dataset = {0};
     snprintf(config.data.path, sizeof config.data.path, "%s", path);
     snprintf(config.data.format, sizeof config.data.format, "%s", format);
     if (!dataset_load(&dataset, &config, said))
@@ -228,9 +228,9 @@ TEST(all_formats_hold_the_same_graph) {
                                         "graphsaint_multi",     "mtx/mini_pattern_sym.mtx",
                                         "mtx/mini_int_gen.mtx", "mtx/mini_real_gen.mtx"};
     const char *folder = data_folder_or_skip("one graph in every format");
-    CLEARED(dataset_clear) Dataset first = {0};
+    OWNED(Dataset) first = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         Config config = {.data.undirected = strncmp(names[i], "snap", 4) == 0};
         snprintf(config.data.path, sizeof config.data.path, "%s/formats/%s", folder, names[i]);
         assert_ok(dataset_load(&d, &config, &err));
@@ -253,9 +253,9 @@ TEST(all_formats_hold_the_same_graph) {
 TEST(all_hypergraphs_are_the_same) {
     static const char *const names[] = {"mini", "mini1", "mini10", "mini11", "mini_space"};
     const char *folder = data_folder_or_skip("one hypergraph in every kind of hgr");
-    CLEARED(dataset_clear) Dataset first = {0};
+    OWNED(Dataset) first = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         Config config = {0};
         snprintf(config.data.path, sizeof config.data.path, "%s/formats/hmetis/%s.hgr", folder,
                  names[i]);

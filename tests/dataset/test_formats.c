@@ -23,7 +23,7 @@ TEST(a_sound_npz_is_read) {
         GraphFile file;
         graph_file_init(&file);
         file.method = method;
-        CLEARED(dataset_clear) Dataset d = loaded(write_graph(&file, "sound.npz"));
+        OWNED(Dataset) d = loaded(write_graph(&file, "sound.npz"));
         assert_string_equal(d.name, "sound");
         assert_int_equal(d.nodes, 4);
         assert_int_equal(d.edges, 6);
@@ -138,7 +138,7 @@ TEST(every_defect_of_an_npz_is_named) {
     for (size_t i = 0; i < sizeof graph_cases / sizeof *graph_cases; i++) {
         const GraphCase *c = &graph_cases[i];
         GraphFile file;
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         Error err;
         graph_file_init(&file);
         c->change(&file);
@@ -163,7 +163,7 @@ TEST(weights_are_kept) {
     graph_file_init(&file);
     INTS(&file, ADJ_INDICES, "adj_indices", 1, 2, 0, 3, 1, 2);
     FLOATS(&file, ADJ_DATA, "adj_data", 1, 2, 3, 4, 5, 6);
-    CLEARED(dataset_clear) Dataset d = loaded(write_graph(&file, "weighted.npz"));
+    OWNED(Dataset) d = loaded(write_graph(&file, "weighted.npz"));
     const float sorted[6] = {1, 3, 2, 5, 4, 6}; // along with their targets
     assert_non_null(d.weight);
     assert_memory_equal(d.weight, sorted, sizeof sorted);
@@ -180,7 +180,7 @@ TEST(multi_labels_and_dense_features) {
     *dense = (Array){"attr_matrix", "<f8", "(4, 2)", "", sizeof x};
     memcpy(dense->data, x, sizeof x);
     file.array[LABELS] = (Array){"labels", "|u1", "(4, 3)", "\1\0\0\0\1\0\0\0\1\1\1\1", 12};
-    CLEARED(dataset_clear) Dataset d = loaded(write_graph(&file, "multi.npz"));
+    OWNED(Dataset) d = loaded(write_graph(&file, "multi.npz"));
     assert_true(d.multilabel);
     assert_int_equal(d.classes, 3);
     assert_null(d.label);
@@ -255,7 +255,7 @@ TEST(every_defect_of_an_archive_is_named) {
 // Arrays beside an edge list: rows say how many nodes there are where ids are rows.
 TEST(arrays_lie_beside_a_graph) {
     Config config = {0};
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     const float x[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     const int64_t y[5] = {2, 0, 1, 1, 0}, train[2] = {4, 0}, val[1] = {1}, test[1] = {2};
     assert_ok(npy_write(test_path("x.npy"), "<f4", x, 4, 2, (int64_t[]){5, 2}, &err));
@@ -289,7 +289,7 @@ TEST(arrays_lie_beside_a_graph) {
 TEST(splits_may_lie_in_another_npz) {
     Config config = {0};
     GraphFile file;
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     static Bytes bytes;
     graph_file_init(&file);
     snprintf(config.data.path, sizeof config.data.path, "%s", write_graph(&file, "g.npz"));
@@ -314,7 +314,7 @@ TEST(splits_may_lie_in_another_npz) {
 }
 
 TEST(what_is_not_there_is_said) {
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     assert_refused(load(&d, "/no/such/graph.npz", &err), EXIT_NO_INPUT, "graph.npz");
     test_write_text(test_path("graph.unknown"), "x");
     assert_refused(

@@ -8,8 +8,7 @@
 static const char *const seven = "4 7\n1 2 3 4\n3 4 5 6\n5 6 7\n1 2\n";
 
 TEST(uncovered_nodes_get_singletons) {
-    CLEARED(dataset_clear)
-    Dataset d = text_dataset("s.hgr", "1 4 1\n5 2 4\n"); // 1 and 3 are uncovered
+    OWNED(Dataset) d = text_dataset("s.hgr", "1 4 1\n5 2 4\n"); // 1 and 3 are uncovered
     apply(&d, "singletons:uncovered");
     assert_int_equal(d.hyperedges, 3);
     ASSERT_INTS(d.target, 1, 0, 2, 0);
@@ -20,7 +19,7 @@ TEST(uncovered_nodes_get_singletons) {
 }
 
 TEST(all_nodes_get_singletons) {
-    CLEARED(dataset_clear) Dataset d = text_dataset("a.pins", "0 0 s\n1 0 t\n");
+    OWNED(Dataset) d = text_dataset("a.pins", "0 0 s\n1 0 t\n");
     apply(&d, "singletons:all");
     assert_int_equal(d.hyperedges, 3);
     ASSERT_INTS(d.target, 0, 1, 0, 2);
@@ -35,7 +34,7 @@ static float weight_between(const Dataset *d, int64_t i, int32_t j) {
 }
 
 TEST(cliques_are_13_edges) {
-    CLEARED(dataset_clear) Dataset d = text_dataset("seven.hgr", seven);
+    OWNED(Dataset) d = text_dataset("seven.hgr", seven);
     assert_int_equal(d.edges, 13);
     apply(&d, "clique");
     assert_int_equal(d.hyperedges, 0);
@@ -52,7 +51,7 @@ TEST(cliques_are_13_edges) {
 
 // A hyperedge adds its weight to what each target reads: 0, 1 -> 2 halves it, 0 -> 1 has it all.
 TEST(directed_cliques_lead_to_targets) {
-    CLEARED(dataset_clear) Dataset d = text_dataset("dc.pins", "0 0 6 s\n1 0 6 b\n2 0 6 t\n");
+    OWNED(Dataset) d = text_dataset("dc.pins", "0 0 6 s\n1 0 6 b\n2 0 6 t\n");
     apply(&d, "clique");
     assert_int_equal(d.edges, 3);
     assert_true(weight_between(&d, 0, 1) == 6);
@@ -63,9 +62,8 @@ TEST(directed_cliques_lead_to_targets) {
 }
 
 TEST(cliques_of_pairs_are_the_graph) {
-    CLEARED(dataset_clear) Dataset d = text_dataset("pairs.hgr", "4 5\n1 2\n2 3\n5 3\n4 1\n");
-    CLEARED(dataset_clear)
-    Dataset graph = text_dataset("pairs.txt", "0 1\n1 0\n1 2\n2 1\n4 2\n2 4\n3 0\n0 3\n");
+    OWNED(Dataset) d = text_dataset("pairs.hgr", "4 5\n1 2\n2 3\n5 3\n4 1\n");
+    OWNED(Dataset) graph = text_dataset("pairs.txt", "0 1\n1 0\n1 2\n2 1\n4 2\n2 4\n3 0\n0 3\n");
     apply(&d, "clique");
     char one[33], two[33];
     dataset_hash(&d, one);
@@ -74,7 +72,7 @@ TEST(cliques_of_pairs_are_the_graph) {
 }
 
 TEST(the_star_has_a_node_for_each_hyperedge) {
-    CLEARED(dataset_clear) Dataset d = text_dataset("star.hgr", seven);
+    OWNED(Dataset) d = text_dataset("star.hgr", seven);
     apply(&d, "random:2");
     float was[14];
     memcpy(was, d.x, sizeof was);
@@ -96,7 +94,7 @@ TEST(the_star_has_a_node_for_each_hyperedge) {
 }
 
 TEST(a_directed_star_passes_through) {
-    CLEARED(dataset_clear) Dataset d = text_dataset("ds.pins", "0 0 6 s\n1 0 6 b\n2 0 6 t\n");
+    OWNED(Dataset) d = text_dataset("ds.pins", "0 0 6 s\n1 0 6 b\n2 0 6 t\n");
     apply(&d, "star");
     assert_int_equal(d.edges, 4);
     assert_true(weight_between(&d, 0, 3) == 6 && weight_between(&d, 1, 3) == 6);
@@ -105,7 +103,7 @@ TEST(a_directed_star_passes_through) {
 }
 
 TEST(a_hypergraph_without_edges_is_a_graph) {
-    CLEARED(dataset_clear) Dataset d = text_dataset("none.pins", "0 0 6 s\n1 0 6 b\n2 0 6 t\n");
+    OWNED(Dataset) d = text_dataset("none.pins", "0 0 6 s\n1 0 6 b\n2 0 6 t\n");
     d.node_weight = ALLOC(int32_t, 3, "test");
     apply(&d, "drop-edges");
     assert_int_equal(d.nodes, 3);
@@ -115,7 +113,7 @@ TEST(a_hypergraph_without_edges_is_a_graph) {
 }
 
 TEST(degrees_are_of_roles) {
-    CLEARED(dataset_clear) Dataset d = text_dataset("deg.pins", "0 0 s\n0 1 s\n1 0 t\n1 1 b\n");
+    OWNED(Dataset) d = text_dataset("deg.pins", "0 0 s\n0 1 s\n1 0 t\n1 1 b\n");
     apply(&d, "degree");
     const float in[2] = {0, 2}, out[2] = {2, 1};
     for (int i = 0; i < 2; i++) {
@@ -127,8 +125,8 @@ TEST(degrees_are_of_roles) {
 TEST(steps_know_what_they_are_for) {
     static const char *const of_graphs[] = {"symmetrize", "drop-loops", "drop-duplicates"};
     static const char *const of_hypergraphs[] = {"singletons:all", "clique", "star"};
-    CLEARED(dataset_clear) Dataset d = text_dataset("x.hgr", seven);
-    CLEARED(dataset_clear) Dataset graph = text_dataset("x.txt", "0 1\n");
+    OWNED(Dataset) d = text_dataset("x.hgr", seven);
+    OWNED(Dataset) graph = text_dataset("x.txt", "0 1\n");
     for (int i = 0; i < 3; i++) {
         assert_refused(prepare(&d, of_graphs[i], 0, &err), EXIT_CONFIG,
                        "this step is for graphs, but the dataset is a hypergraph", of_graphs[i]);
@@ -147,7 +145,7 @@ TEST(what_does_not_fit_is_counted) {
     size_t used = strlen(text);
     for (int i = 1; i <= 3000; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%d ", i);
-    CLEARED(dataset_clear) Dataset d = text_dataset("large.hgr", text);
+    OWNED(Dataset) d = text_dataset("large.hgr", text);
     assert_refused(prepare(&d, "clique", 0.01, &err), EXIT_MEMORY, "8997000 edges");
     assert_int_equal(d.hyperedges, 1); // unchanged
     assert_refused(prepare(&d, "star", 1e-5, &err), EXIT_MEMORY, "6000 edges");

@@ -6,8 +6,7 @@
 // --- what readers leave
 
 TEST(pins_are_sorted_and_merged) {
-    CLEARED(dataset_clear)
-    Dataset d = text_dataset("m.pins", "1 1 s\n0 1 t\n0 0 s\n1 0 b\n0 1 s\n1 1 s\n");
+    OWNED(Dataset) d = text_dataset("m.pins", "1 1 s\n0 1 t\n0 0 s\n1 0 b\n0 1 s\n1 1 s\n");
     assert_int_equal(d.nodes, 2);
     assert_int_equal(d.hyperedges, 2);
     assert_int_equal(d.edges, 4);
@@ -18,8 +17,7 @@ TEST(pins_are_sorted_and_merged) {
 }
 
 TEST(what_no_node_reads_is_dropped) {
-    CLEARED(dataset_clear)
-    Dataset d = text_dataset("t.pins", "0 0 s\n1 0 s\n1 1 t\n2 2 s\n2 2 t\n2 3 s\n");
+    OWNED(Dataset) d = text_dataset("t.pins", "0 0 s\n1 0 s\n1 1 t\n2 2 s\n2 2 t\n2 3 s\n");
     assert_int_equal(d.hyperedges, 4); // ids stay
     assert_int_equal(d.edges, 2);
     ASSERT_INTS(d.target, 1, 2);
@@ -29,37 +27,37 @@ TEST(what_no_node_reads_is_dropped) {
 }
 
 TEST(nodes_that_are_sources_only_are_counted) {
-    CLEARED(dataset_clear) Dataset d = text_dataset("s.pins", "0 0 s\n1 0 t\n2 0 s\n2 1 b\n");
+    OWNED(Dataset) d = text_dataset("s.pins", "0 0 s\n1 0 t\n2 0 s\n2 1 b\n");
     assert_non_null(strstr(d.warnings.text, "1 node a target of no hyperedge"));
 }
 
 TEST(arrays_that_say_nothing_are_dropped) {
-    CLEARED(dataset_clear) Dataset roles = text_dataset("b.pins", "0 0 1 b\n1 0 1 s\n1 0 1 t\n");
+    OWNED(Dataset) roles = text_dataset("b.pins", "0 0 1 b\n1 0 1 s\n1 0 1 t\n");
     assert_null(roles.pin_role);
     assert_null(roles.hyperedge_weight);
     assert_true(dataset_is_symmetric(&roles));
-    CLEARED(dataset_clear) Dataset edges = text_dataset("w.hgr", "1 2 11\n0 1 2\n1\n1\n");
+    OWNED(Dataset) edges = text_dataset("w.hgr", "1 2 11\n0 1 2\n1\n1\n");
     assert_true(edges.hyperedge_weight[0] == 0);
     assert_null(edges.node_weight);
-    CLEARED(dataset_clear) Dataset nodes = text_dataset("v.hgr", "1 2 11\n1 1 2\n0\n9\n");
+    OWNED(Dataset) nodes = text_dataset("v.hgr", "1 2 11\n1 1 2\n0\n9\n");
     assert_null(nodes.hyperedge_weight);
     ASSERT_INTS(nodes.node_weight, 0, 9);
 }
 
 TEST(more_lines_are_a_warning) {
-    CLEARED(dataset_clear) Dataset d = text_dataset("more.hgr", "1 3\n1 2 3\n\n% c\n2 3\n1\n");
+    OWNED(Dataset) d = text_dataset("more.hgr", "1 3\n1 2 3\n\n% c\n2 3\n1\n");
     assert_non_null(strstr(d.warnings.text, "more.hgr:5: more lines than the header announces; 2"));
 }
 
 TEST(nodes_in_no_hyperedge_are_named) {
-    CLEARED(dataset_clear) Dataset d = text_dataset("u.hgr", "1 5\n1 2 3\n");
+    OWNED(Dataset) d = text_dataset("u.hgr", "1 5\n1 2 3\n");
     assert_non_null(strstr(d.warnings.text, "2 nodes in no hyperedge"));
     assert_non_null(strstr(d.warnings.text, "singletons:uncovered"));
     assert_null(strstr(d.warnings.text, "self-loop"));
 }
 
 TEST(every_defect_is_named) {
-    CLEARED(dataset_clear) Dataset d = text_dataset("c.pins", "0 0 2 s\n1 0 2 t\n1 1 3 b\n");
+    OWNED(Dataset) d = text_dataset("c.pins", "0 0 2 s\n1 0 2 t\n1 1 3 b\n");
     d.node_weight = ALLOC(int32_t, 2, "test");
     const struct {
         void *place;
@@ -106,7 +104,7 @@ TEST(the_memory_is_foreseen) {
                                                  "stb"[p % 3]));
         }
         test_write(test_path(names[kind]), text, used);
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         Config config = {0};
         MemoryForecast forecast = {0};
         snprintf(config.data.path, sizeof config.data.path, "%s", test_path(names[kind]));
@@ -121,10 +119,9 @@ TEST(the_memory_is_foreseen) {
 // --- our directory, the hash
 
 TEST(a_directory_keeps_everything) {
-    CLEARED(dataset_clear) Dataset read = {0};
+    OWNED(Dataset) read = {0};
     char one[33], two[33];
-    CLEARED(dataset_clear)
-    Dataset made = text_dataset("d.pins", "0 0 2 s\n1 0 2 t\n2 0 2 b\n2 1 0 b\n");
+    OWNED(Dataset) made = text_dataset("d.pins", "0 0 2 s\n1 0 2 t\n2 0 2 b\n2 1 0 b\n");
     made.node_weight = ALLOC(int32_t, 3, "weights");
     made.node_weight[1] = 7;
     assert_ok(dataset_write(&made, test_path("d"), &err));
@@ -153,7 +150,7 @@ TEST(a_directory_in_odd_order_opens) {
                                     {"edge_target", TENSOR_I32, 1, {2}, target},
                                     {"hyperedge_weight", TENSOR_F32, 1, {1}, weight}};
     char path[1200];
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     assert_ok(file_make_folder(test_path("odd"), &err));
     snprintf(path, sizeof path, "%s/dataset.safetensors", test_path("odd"));
     assert_ok(tensors_write(path, arrays, 4, NULL, false, &err));
@@ -166,7 +163,7 @@ TEST(a_directory_in_odd_order_opens) {
 }
 
 TEST(the_manifest_describes_a_hypergraph) {
-    CLEARED(dataset_clear) Dataset d = text_dataset("f.hgr", "4 7 1\n1 1 2 3\n1 3 4\n2 1 3\n1 6\n");
+    OWNED(Dataset) d = text_dataset("f.hgr", "4 7 1\n1 1 2 3\n1 3 4\n2 1 3\n1 6\n");
     assert_ok(dataset_write(&d, test_path("f"), &err));
     static const struct {
         const char *key;
@@ -174,7 +171,7 @@ TEST(the_manifest_describes_a_hypergraph) {
     } wanted[] = {{"pins", 8},         {"size_min", 1},  {"size_median", 2}, {"size_max", 3},
                   {"without_pins", 0}, {"uncovered", 2}, {"degree_max", 3},  {"degree_min", 0}};
     const char *path = test_text("%s/dataset.json", test_path("f"));
-    CLEARED(json_drop) Json *manifest = assert_ok(json_read(path, &err));
+    OWNED(Json) *manifest = assert_ok(json_read(path, &err));
     const Json *figures = json_get(manifest, "statistics");
     int64_t value = 0;
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
@@ -189,7 +186,7 @@ TEST(the_manifest_describes_a_hypergraph) {
 
 TEST(every_array_is_hashed) {
     char first[33], now[33];
-    CLEARED(dataset_clear) Dataset d = text_dataset("h.pins", "0 0 2 s\n1 0 2 t\n1 1 3 b\n");
+    OWNED(Dataset) d = text_dataset("h.pins", "0 0 2 s\n1 0 2 t\n1 1 3 b\n");
     d.node_weight = ALLOC(int32_t, 2, "test");
     dataset_hash(&d, first);
     unsigned char *const place[] = {d.pin_role, (unsigned char *)d.hyperedge_weight,
@@ -220,7 +217,7 @@ static bool load_matrix(Dataset *d, const char *text, const char *hyperedges, Er
 
 static void assert_matrix(const char *text, const char *hyperedges, int nodes, int count,
                           const int32_t *target, const char *warning) {
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     assert_ok(load_matrix(&d, text, hyperedges, &err));
     assert_int_equal(d.nodes, nodes);
     assert_int_equal(d.hyperedges, count);
@@ -242,7 +239,7 @@ TEST(matrices_of_incidence_are_read) {
     assert_matrix(wide, "rows", 4, 3, by_row, "rows are hyperedges, columns are nodes");
     assert_matrix(square, "columns", 3, 2, by_column, "1 column without entries");
     assert_matrix(square, "rows", 3, 3, by_row, "rows are hyperedges");
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     assert_ok(load_matrix(&d, square, "auto", &err));
     assert_int_equal(d.hyperedges, 0);
     assert_refused(load_matrix(&d,

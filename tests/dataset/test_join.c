@@ -53,7 +53,7 @@ static void five_rows(Array a[MOST_ARRAYS]) {
 
 TEST(rows_go_to_their_ids) {
     Array a[MOST_ARRAYS];
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     five_rows(a);
     joined(&d, a, 6);
     assert_features(&d, 2, (float[]){5, 6, 7, 8, 1, 2, 0, 0});
@@ -70,7 +70,7 @@ TEST(rows_go_to_their_ids) {
 
 TEST(ids_use_all_64_bits) {
     Array a[MOST_ARRAYS];
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     SET_INTS(&a[0], "ids", (int64_t)(((uint64_t)1 << 63) + 40), 40, 5, 7);
     a[0].descr = "<u8";
     SET_FLOATS(&a[1], "features", 1, 2, 3, 4);
@@ -86,7 +86,7 @@ TEST(ids_use_all_64_bits) {
 
 TEST(several_labels_and_sparse_features) {
     Array a[MOST_ARRAYS];
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     SET_INTS(&a[0], "ids", 7, 1, 5);
     SET_INTS(&a[1], "labels", 1, 1, 0, 1, 0, 1);
     reshape(&a[1], "(3, 2)");
@@ -105,7 +105,7 @@ TEST(several_labels_and_sparse_features) {
 
 TEST(splits_may_be_alone) {
     Array a[MOST_ARRAYS];
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     five_rows(a);
     a[1] = a[3];
     joined(&d, a, 2); // the ids of rows say nothing, then
@@ -118,7 +118,7 @@ TEST(splits_may_be_alone) {
 // A snapshot is a directory, whose arrays cannot be written.
 TEST(an_opened_directory_is_joined_again) {
     Array a[MOST_ARRAYS];
-    CLEARED(dataset_clear) Dataset made = {0}, opened = {0};
+    OWNED(Dataset) made = {0}, opened = {0};
     char one[33], two[33];
     five_rows(a);
     joined(&made, a, 6);
@@ -212,7 +212,7 @@ TEST(every_defect_is_named) {
     };
     for (size_t i = 0; i < sizeof defects / sizeof *defects; i++) {
         Array a[MOST_ARRAYS];
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         Error err;
         five_rows(a);
         defects[i].change(a);
@@ -225,7 +225,7 @@ TEST(every_defect_is_named) {
 }
 
 TEST(a_missing_file_is_named) {
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     make_stream(&d, ids, NODES);
     assert_refused(dataset_join(&d, ids, test_path("none.npz"), 0, &err), EXIT_NO_INPUT,
                    "none.npz");
@@ -237,7 +237,7 @@ TEST(random_features_are_those_of_the_id) {
     enum { COLUMNS = 3 };
     static const uint64_t fewer[2] = {7, ((uint64_t)1 << 63) + 40};
     RandomKey key = random_key(9, RANDOM_FEATURES, 0, 0, 0);
-    CLEARED(dataset_clear) Dataset all = {0}, some = {0};
+    OWNED(Dataset) all = {0}, some = {0};
     make_stream(&all, ids, NODES);
     make_stream(&some, fewer, 2);
     assert_ok(dataset_join(&all, ids, "random:3", 9, &err));
@@ -260,7 +260,7 @@ TEST(random_features_are_those_of_the_id) {
 TEST(random_widths_are_checked) {
     static const char *const wrong[] = {"random:0", "random:-1", "random:1048577",
                                         "random:",  "random:F",  "random:3x"};
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     make_stream(&d, ids, 1);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_refused(dataset_join(&d, ids, wrong[i], 0, &err), EXIT_CONFIG,

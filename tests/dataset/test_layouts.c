@@ -28,7 +28,7 @@ static void scipy_matrix(Array a[5], const char *format) {
 TEST(scipy_matrices_are_read) {
     Array a[5];
     scipy_matrix(a, "csr");
-    CLEARED(dataset_clear) Dataset d = loaded(write_arrays(a, 5, "csr.npz"));
+    OWNED(Dataset) d = loaded(write_arrays(a, 5, "csr.npz"));
     assert_path(&d);
     SET_INTS(&a[1], "indices", 1, 2, 3); // as csr: 0 -> 1 -> 2 -> 3
     SET_FLOATS(&a[0], "data", 1, 1, 1);
@@ -60,7 +60,7 @@ static void pyg_arrays(Array a[6]) {
 TEST(pyg_arrays_are_read) {
     Array a[6];
     pyg_arrays(a);
-    CLEARED(dataset_clear) Dataset d = loaded(write_arrays(a, 6, "pyg.npz"));
+    OWNED(Dataset) d = loaded(write_arrays(a, 6, "pyg.npz"));
     assert_path(&d);
     assert_int_equal(d.features, 1);
     assert_int_equal(d.classes, 2);
@@ -79,7 +79,7 @@ TEST(pyg_arrays_are_read) {
 TEST(a_split_may_lack_test_nodes_or_be_an_array_of_words) {
     Array a[6];
     pyg_arrays(a);
-    CLEARED(dataset_clear) Dataset d = loaded(write_arrays(a, 5, "untested.npz"));
+    OWNED(Dataset) d = loaded(write_arrays(a, 5, "untested.npz"));
     assert_memory_equal(d.split, "\1\2\0\0", 4);
     assert_non_null(strstr(d.warnings.text, "there are no test nodes"));
     a[3] = (Array){"split", "|S5", "(4,)", "trainvalidTest\0none", 20};
@@ -107,7 +107,7 @@ TEST(weights_of_pyg_are_read) {
     SET_FLOATS(&a[1], "edge_weight", 3, 5);
     SET_FLOATS(&a[2], "x", 1, 2, 3);
     reshape(&a[2], "(3, 1)");
-    CLEARED(dataset_clear) Dataset d = loaded(write_arrays(a, 3, "weighted.npz"));
+    OWNED(Dataset) d = loaded(write_arrays(a, 3, "weighted.npz"));
     assert_non_null(d.weight);
     assert_true(d.weight[0] == 3 && d.weight[1] == 5);
     SET_FLOATS(&a[1], "edge_weight", 3);
@@ -117,7 +117,7 @@ TEST(weights_of_pyg_are_read) {
 
 TEST(an_archive_without_graph_lists_its_arrays) {
     Array a[2];
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     SET_INTS(&a[0], "train_idx", 0);
     SET_INTS(&a[1], "weird", 1);
     assert_refused(load(&d, write_arrays(a, 2, "splits.npz"), &err), EXIT_DATA,
@@ -131,7 +131,7 @@ TEST(labels_may_be_whole_floats) {
     pyg_arrays(a);
     SET_FLOATS(&a[2], "y", 2, 1, NAN, 1);
     memcpy(a[5].data, (int64_t[]){0, 0, 0, 1}, 32); // node 2 has no label
-    CLEARED(dataset_clear) Dataset d = loaded(write_arrays(a, 6, "float.npz"));
+    OWNED(Dataset) d = loaded(write_arrays(a, 6, "float.npz"));
     ASSERT_INTS(d.label, 2, 1, -1, 1);
     assert_non_null(strstr(d.warnings.text, "labels begin at 1"));
     memcpy(a[2].data, (float[]){9, 0, NAN, 0}, 16);
@@ -153,7 +153,7 @@ TEST(other_floats_are_numbers_to_predict) {
     memcpy(a[5].data, (int64_t[]){0, 0, 0, 1}, 32); // node 2 is in no split
     SET_FLOATS(&a[2], "y", 0, 0.5f, NAN, 1);
     const char *path = write_arrays(a, 6, "float.npz");
-    CLEARED(dataset_clear) Dataset d = loaded(path);
+    OWNED(Dataset) d = loaded(path);
     assert_true(d.numeric && !d.multilabel && d.label == NULL && d.classes == 1);
     assert_true(d.numbers[1] == 0.5f && isnan(d.numbers[2]) && d.numeric);
     assert_non_null(strstr(d.warnings.text, "so they are numbers to predict"));
@@ -183,7 +183,7 @@ TEST(edge_lists_are_arrays_or_have_a_header) {
     static const char pairs[] = "0,1\n1,0\n1,2\n2,1\n2,3\n3,2\n";
     const int64_t ends[12] = {0, 1, 1, 2, 2, 3, 1, 0, 2, 1, 3, 2};
     static const char *const headers[] = {"src,dst\n", "\"source\",\"target\"\n", "u,v\n", ""};
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     char text[128];
     for (int i = 0; i < 4; i++) {
         snprintf(text, sizeof text, "# a comment\n%s%s", headers[i], pairs);
@@ -210,7 +210,7 @@ TEST(edge_lists_are_arrays_or_have_a_header) {
 // Large enough that its arrays outweigh all that the tests before it took.
 TEST(the_memory_of_an_array_is_foreseen) {
     enum { EDGES = 200000 };
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     Config config = {0};
     MemoryForecast forecast = {0};
     int64_t *ends = TEST_ARRAY(int64_t, 2 * EDGES);

@@ -158,7 +158,7 @@ TEST(random_events_are_their_pins) {
     settle(&table);
     for (int e = 0; e < 5000; e++) {
         Made made;
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         LiveChange change;
         any_event(&made, &table);
         assert_ok(live_apply(&live, &made.event, &change, &err));
@@ -190,7 +190,7 @@ TEST(a_finished_stream_is_its_last_snapshot) {
     static const char *const names[2] = {"text.events", "binary.events"};
     EventWriter *writer[2];
     CLEARED(live_clear) LiveHypergraph live = {0};
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     char wanted[33], found[33];
     for (int w = 0; w < 2; w++) {
         writer[w] = assert_ok(event_writer_open(test_path(names[w]), w == 1, &err));
@@ -211,7 +211,7 @@ TEST(a_finished_stream_is_its_last_snapshot) {
 TEST(nothing_is_refused) {
     CLEARED(live_clear) LiveHypergraph live = {0};
     LiveChange change;
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     assert_ok(live_init(&live, &err));
     assert_refused(from_live(&d, &live, &err), EXIT_DATA, "there are no pins");
     assert_ok(live_apply(&live, &(Event){.kind = EVENT_NODE, .id = 7}, &change, &err));

@@ -63,7 +63,7 @@ static bool read_npy(const char *path, const unsigned char *bytes, size_t count,
 
 static bool load_file(const char *path, const unsigned char *bytes, size_t count, Error *err) {
     Config config = {0};
-    CLEARED(dataset_clear) Dataset dataset = {0};
+    OWNED(Dataset) dataset = {0};
     snprintf(config.data.path, sizeof config.data.path, "%s", path);
     test_write(path, bytes, count);
     if (!dataset_load(&dataset, &config, err))
@@ -122,7 +122,7 @@ TEST(texts) {
 // Reads it from memory that ends where the text does.
 static bool parse_hgr(const char *path, const unsigned char *bytes, size_t count, Error *err) {
     static const Config config;
-    CLEARED(dataset_clear) Dataset dataset = {0};
+    OWNED(Dataset) dataset = {0};
     CLEARED(text_clear) Text text = {ALLOC(char, count + 1, "text"), count};
     memcpy(text.data, bytes, count);
     bool ok = format_hgr.parse(&dataset, &text, &(Request){&config, path, .rows = -1}, err) &&
@@ -142,7 +142,7 @@ TEST(hypergraphs) {
 
 static bool load_stream(const char *path, const unsigned char *bytes, size_t count, Error *err) {
     Config config = {.data.format = "events"};
-    CLEARED(dataset_clear) Dataset dataset = {0};
+    OWNED(Dataset) dataset = {0};
     snprintf(config.data.path, sizeof config.data.path, "%s", path);
     test_write(path, bytes, count);
     dataset_forecast(&(MemoryForecast){0}, &config);
@@ -169,7 +169,7 @@ static const char *directory; // the folder that write_part and the reader agree
 
 static bool open_with(const char *name, const unsigned char *bytes, size_t count, Error *err) {
     char path[2048];
-    CLEARED(dataset_clear) Dataset dataset = {0};
+    OWNED(Dataset) dataset = {0};
     snprintf(path, sizeof path, "%s/%s", directory, name);
     test_write(path, bytes, count);
     if (!dataset_open(&dataset, directory, err))
@@ -180,7 +180,7 @@ static bool open_with(const char *name, const unsigned char *bytes, size_t count
 // The last: it silences stdout.
 TEST(directories) {
     static const char *const names[] = {"dataset.json", "dataset.safetensors"};
-    CLEARED(dataset_clear) Dataset made = {0};
+    OWNED(Dataset) made = {0};
     char path[2048];
     directory = test_path("directory");
     assert_ok(dataset_generate(

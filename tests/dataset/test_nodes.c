@@ -26,7 +26,7 @@ static void assert_hypergraph(const Dataset *d, bool weighted) {
 TEST(hyperedge_index_is_read) {
     Array a[4];
     write_hypergraph(a);
-    CLEARED(dataset_clear) Dataset d = loaded(write_arrays(a, 2, "h.npz"));
+    OWNED(Dataset) d = loaded(write_arrays(a, 2, "h.npz"));
     assert_hypergraph(&d, true);
     assert_true(d.hyperedge_weight[0] == 2 && d.hyperedge_weight[1] == 0);
     assert_non_null(strstr(d.warnings.text, "1 hyperedge without pins"));
@@ -40,7 +40,7 @@ TEST(node_and_hyperedge_are_read) {
     SET_INTS(&a[1], "hyperedge", 1, 0, 0, 1, 1);
     SET_INTS(&a[2], "role", 2, 1, 3, 1, 3);
     SET_INTS(&a[3], "labels", 0, 1, 0, 1, 1, 0); // 6 rows: nodes 4 and 5 are in no hyperedge
-    CLEARED(dataset_clear) Dataset d = loaded(write_arrays(a, 2, "n.npz"));
+    OWNED(Dataset) d = loaded(write_arrays(a, 2, "n.npz"));
     assert_hypergraph(&d, false);
     assert_null(d.pin_role);
     assert_ok(load(&d, write_arrays(a, 4, "n.npz"), &err));
@@ -103,7 +103,7 @@ TEST(every_defect_is_named) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Array a[4] = {{0}};
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         SET_INTS(&a[0], "node", 3, 0, 1, 2, 1);
         SET_INTS(&a[1], "hyperedge", 1, 0, 0, 1, 1);
         SET_INTS(&a[2], "role", 3, 3, 3, 3, 3);
@@ -116,7 +116,7 @@ TEST(every_defect_is_named) {
 // Features whose rows are those of hyperedges, beside the hypergraph.
 TEST(features_of_hyperedges_are_refused) {
     Config config = {0};
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     const float x[2] = {1, 2};
     test_write_text(test_path("f.hgr"), "2 3\n1 2\n2 3\n");
     assert_ok(npy_write(test_path("f.npy"), "<f4", x, 4, 2, (int64_t[]){2, 1}, &err));
@@ -150,7 +150,7 @@ TEST(splits_are_lists_of_ids) {
     static const char *const graphs[] = {"100 7\n7 20\n", "c a\na b\n"};
     for (int text = 0; text < 2; text++) {
         Array a[3];
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         Config config = {0};
         SET_INTS(&a[0], "train_ids", 100, 5);
         SET_INTS(&a[1], "val_ids", 7);
@@ -180,7 +180,7 @@ TEST(nodes_lie_beside_any_graph) {
                                             {"g.graph", "4 1\n2\n1\n\n\n"}};
     for (size_t i = 0; i < sizeof graphs / sizeof *graphs; i++) {
         Array a[5];
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         node_arrays(a);
         test_write_text(test_path(graphs[i][0]), graphs[i][1]);
         Config config = beside(graphs[i][0], a, 5);
@@ -198,7 +198,7 @@ TEST(nodes_replace_and_are_replaced) {
     static Bytes bytes;
     Array a[5];
     GraphFile file;
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     const int64_t y[4] = {2, 2, 2, 2};
     graph_file_init(&file);
     put_graph(&bytes, &file);
@@ -220,7 +220,7 @@ TEST(nodes_replace_and_are_replaced) {
 
 TEST(nodes_must_fit) {
     Array a[5];
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     test_write_text(test_path("g.hgr"), "1 5\n1 2\n");
     node_arrays(a);
     Config config = beside("g.hgr", a, 5);
@@ -262,7 +262,7 @@ static bool load_split(Dataset *d, const Array *array, int count, int64_t row, E
 TEST(the_row_chooses_ids) {
     static const char *const wanted[3] = {"\1\1\0\0\3", "\1\0\0\1\3", "\0\1\1\0\3"};
     Array a[2];
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     SET_INTS(&a[0], "train_idx", 0, 1, 0, 3, 1, 2);
     reshape(&a[0], "(3, 2)");
     SET_INTS(&a[1], "test_idx", 4); // one for all rows
@@ -280,7 +280,7 @@ TEST(the_row_chooses_ids) {
 TEST(the_row_chooses_a_column_of_masks) {
     Array a[2] = {{"train_mask", "|b1", "(5, 2)", "\1\0\1\0\0\1\0\0\0\0", 10},
                   {"test_mask", "|u1", "(5, 2)", "\0\0\0\1\0\0\1\1\0\0", 10}};
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     assert_ok(load_split(&d, a, 2, 0, &err));
     assert_memory_equal(d.split, "\1\1\0\3\0", 5);
     assert_ok(load_split(&d, a, 2, 1, &err));
@@ -289,7 +289,7 @@ TEST(the_row_chooses_a_column_of_masks) {
 
 TEST(the_rest_is_test) {
     Array a[2];
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     SET_INTS(&a[0], "train_idx", 1, 2);
     SET_INTS(&a[1], "labels", 0, 1, 1, -1, 0);
     assert_ok(load_split(&d, a, 2, 0, &err));

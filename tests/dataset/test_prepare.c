@@ -39,7 +39,7 @@ TEST(duplicates_become_one) {
     const int32_t target[4] = {1, 0, 2, 2};
     const float sums[4] = {3, 5, 3, 4};
     for (int weighted = 0; weighted < 2; weighted++) {
-        CLEARED(dataset_clear) Dataset d = small_graph(weighted);
+        OWNED(Dataset) d = small_graph(weighted);
         apply(&d, "drop-duplicates");
         assert_edges(&d, offset, target, weighted ? sums : NULL);
     }
@@ -49,7 +49,7 @@ TEST(loops_are_dropped) {
     const int64_t offset[5] = {0, 2, 4, 4, 4};
     const int32_t target[4] = {1, 1, 0, 2};
     const float weight[4] = {1, 2, 5, 3};
-    CLEARED(dataset_clear) Dataset d = small_graph(true);
+    OWNED(Dataset) d = small_graph(true);
     apply(&d, "drop-loops");
     assert_edges(&d, offset, target, weight);
 }
@@ -60,7 +60,7 @@ TEST(symmetrize_adds_the_reverse) {
     const int32_t target[5] = {1, 0, 2, 1, 2};
     const float weight[5] = {5, 5, 3, 3, 4};
     for (int weighted = 0; weighted < 2; weighted++) {
-        CLEARED(dataset_clear) Dataset d = small_graph(weighted);
+        OWNED(Dataset) d = small_graph(weighted);
         assert_false(dataset_is_symmetric(&d));
         for (int again = 0; again < 2; again++) {
             apply(&d, "symmetrize");
@@ -73,7 +73,7 @@ TEST(symmetrize_adds_the_reverse) {
 TEST(edges_are_dropped) {
     const int64_t offset[5] = {0};
     const float x[8] = {1, -3, 0, 0, 2, 2, 5, 1};
-    CLEARED(dataset_clear) Dataset d = small_graph(true);
+    OWNED(Dataset) d = small_graph(true);
     for (int again = 0; again < 2; again++) {
         apply(&d, "drop-edges");
         assert_edges(&d, offset, NULL, NULL);
@@ -83,7 +83,7 @@ TEST(edges_are_dropped) {
 }
 
 TEST(features_change_as_said) {
-    CLEARED(dataset_clear) Dataset d = small_graph(false);
+    OWNED(Dataset) d = small_graph(false);
     apply(&d, "row-normalize"); // |x| summed; the zero row stays
     const float normal[8] = {0.25f, -0.75f, 0, 0, 0.5f, 0.5f, (float)(5.0 / 6), (float)(1.0 / 6)};
     assert_memory_equal(d.x, normal, sizeof normal);
@@ -91,7 +91,7 @@ TEST(features_change_as_said) {
     const float binary[8] = {1, 1, 0, 0, 1, 1, 1, 1};
     assert_memory_equal(d.x, binary, sizeof binary);
 
-    CLEARED(dataset_clear) Dataset s = small_graph(false);
+    OWNED(Dataset) s = small_graph(false);
     apply(&s, "standardize"); // training rows 0 and 2: means 1.5, -0.5; deviations 0.5, 2.5
     const float standard[8] = {-1, -1, -3, 0.2f, 1, 1, 7, 0.6f};
     assert_close(s.x, standard, 8, 1e-6 /* one rounding each */);
@@ -109,7 +109,7 @@ static void assert_ones(const Dataset *d, int64_t columns, const int64_t *ones, 
 // Column 0 holds 0 1 2 5 and column 1 holds -3 0 1 2; the directory's arrays are mapped, read-only.
 TEST(whole_numbers_become_ones) {
     static const int64_t all[8] = {1, 4, 8, 13, 18, 23, 27, 30}, one[4] = {0, 5, 11, 14};
-    CLEARED(dataset_clear) Dataset d = small_graph(false), mapped = {0};
+    OWNED(Dataset) d = small_graph(false), mapped = {0};
     assert_ok(dataset_write(&d, test_path("whole"), &err));
     assert_ok(dataset_open(&mapped, test_path("whole"), &err));
     apply(&mapped, "one-hot");
@@ -121,7 +121,7 @@ TEST(whole_numbers_become_ones) {
 }
 
 TEST(made_features) {
-    CLEARED(dataset_clear) Dataset d = small_graph(false);
+    OWNED(Dataset) d = small_graph(false);
     memory_free(d.x);
     d.x = NULL;
     d.features = 0;
@@ -170,11 +170,11 @@ TEST(wrong_steps_are_named) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ConfigWords words = {.count = 2, .word = {"drop-loops"}};
         strcpy(words.word[1], cases[i][0]);
-        CLEARED(dataset_clear) Dataset d = small_graph(false);
+        OWNED(Dataset) d = small_graph(false);
         assert_refused(dataset_prepare(&d, &words, 0, 0, &err), EXIT_CONFIG, cases[i][1]);
     }
     ConfigWords words = {.count = 1, .word = {"standardize"}};
-    CLEARED(dataset_clear) Dataset d = small_graph(false);
+    OWNED(Dataset) d = small_graph(false);
     memset(d.split, SPLIT_NONE, 4);
     assert_refused(dataset_prepare(&d, &words, 0, 0, &err), EXIT_CONFIG, "training nodes");
     memory_free(d.x);
@@ -188,7 +188,7 @@ TEST(what_is_not_whole_gets_no_ones) {
     static const float odd[] = {0.5f, -1e-30f, 33554432};
     ConfigWords words = {.count = 1, .word = {"one-hot"}};
     for (int i = 0; i < 3; i++) {
-        CLEARED(dataset_clear) Dataset d = small_graph(false);
+        OWNED(Dataset) d = small_graph(false);
         d.x[5] = odd[i];
         assert_refused(dataset_prepare(&d, &words, 0, 0, &err), EXIT_CONFIG,
                        "one-hot: feature 1 of node 2 is ");

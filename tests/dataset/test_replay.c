@@ -27,7 +27,7 @@ static Taken replayed(const Dataset *dataset, const char *order) {
 
 // The hypergraph that it makes is the dataset: the same hash.
 TEST(every_order_makes_the_same_hypergraph) {
-    CLEARED(dataset_clear) Dataset dataset = {0};
+    OWNED(Dataset) dataset = {0};
     char hash[33], other[33];
     assert_ok(dataset_generate(&dataset, "hyper-planted:nodes=300,hyperedges=200", 1, &err));
     dataset.hyperedge_weight = ALLOC(float, dataset.hyperedges, "test");
@@ -38,7 +38,7 @@ TEST(every_order_makes_the_same_hypergraph) {
         Taken taken = replayed(&dataset, family_word(&replay_family, i));
         CLEARED(memory_drop) int32_t *node = live_order(&taken.live, SIDE_NODE);
         CLEARED(memory_drop) int32_t *hyperedge = live_order(&taken.live, SIDE_HYPEREDGE);
-        CLEARED(dataset_clear) Dataset again = {0};
+        OWNED(Dataset) again = {0};
         const int32_t *const order[] = {node, hyperedge};
         assert_int_equal(taken.live.side[SIDE_NODE].count, dataset.nodes);
         assert_ok(dataset_from_live(&again, &taken.live, order, &err));

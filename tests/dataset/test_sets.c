@@ -66,7 +66,7 @@ static int64_t count_isolated(const Dataset *d) {
 
 static void check_set(const Set *set, const char *folder) {
     Config config = config_of(set, folder);
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     assert_ok(dataset_load(&d, &config, &err));
     assert_int_equal(d.nodes, set->nodes);
     assert_int_equal(d.edges, set->edges);
@@ -103,7 +103,7 @@ TEST(every_real_set_loads_whole) {
 // README: "Citeseer's 15 nodes outside every list have no features and labels = -1".
 TEST(citeseer_has_nodes_without_label) {
     Config config = config_of(&sets[1], data_folder_or_skip("citeseer"));
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     assert_ok(dataset_load(&d, &config, &err));
     assert_non_null(strstr(d.warnings.text, "15 nodes without label"));
 }
@@ -166,7 +166,7 @@ static void load_hyper_set(Dataset *d, const HyperSet *set, int64_t row) {
 }
 
 static void check_hyper_set(const HyperSet *set) {
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     int64_t largest, degree, uncovered, split[4] = {0};
     load_hyper_set(&d, set, 0);
     count_pins(&d, &largest, &degree, &uncovered);
@@ -194,7 +194,7 @@ TEST(every_real_hypergraph_loads_whole) {
 }
 
 TEST(rows_of_a_split_differ) {
-    CLEARED(dataset_clear) Dataset first = {0}, last = {0};
+    OWNED(Dataset) first = {0}, last = {0};
     load_hyper_set(&first, &hyper_sets[2], 0);
     load_hyper_set(&last, &hyper_sets[2], 9);
     assert_non_null(strstr(first.warnings.text, "the first of 10 splits"));

@@ -13,7 +13,7 @@ typedef struct TextCase {
 
 static void try_texts(const TextCase *cases, size_t count, const char *name) {
     for (size_t i = 0; i < count; i++) {
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         Error err;
         test_write_text(test_path(name), cases[i].text);
         bool loaded = load(&d, test_path(name), &err);
@@ -150,7 +150,7 @@ TEST(a_graph_that_is_named_like_a_hypergraph) {
     try_texts(cases, sizeof cases / sizeof *cases, "graph.hgr");
     for (int hyper = 0; hyper < 2; hyper++) {
         Config config = {0};
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         test_write_text(test_path("graph.hgr"), square);
         snprintf(config.data.path, sizeof config.data.path, "%s", test_path("graph.hgr"));
         snprintf(config.data.format, sizeof config.data.format, "%s", hyper ? "hgr" : "metis");
@@ -206,14 +206,14 @@ TEST(numbers_are_read_exactly) {
         ".5",     "2.",           "1E+2"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         test_write_text(test_path("w.txt"), test_text("0 1 %s\n1 0 2\n", texts[i]));
-        CLEARED(dataset_clear) Dataset d = loaded(test_path("w.txt"));
+        OWNED(Dataset) d = loaded(test_path("w.txt"));
         assert_true(d.weight[0] == (float)strtod(texts[i], NULL)); // the C library is the oracle
     }
 }
 
 TEST(edge_lists_can_mean_both_directions) {
     Config config = {.data.undirected = true};
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     test_write_text(test_path("u.txt"), "# Undirected graph\n7 3 2\n3 3 5\n3 9 4\n");
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("u.txt"));
     assert_ok(load_config(&d, &config, &err));
@@ -238,7 +238,7 @@ TEST(gzipped_lists) {
     const char *path = test_path("e.txt.gz");
     write_gzip(path, "0 1\n", "wb");
     write_gzip(path, "1 2\n2 0\n", "ab"); // a second member
-    CLEARED(dataset_clear) Dataset d = loaded(path);
+    OWNED(Dataset) d = loaded(path);
     assert_int_equal(d.edges, 3);
     size_t size;
     char *whole = test_read(path, &size);

@@ -14,7 +14,7 @@ static void assert_not_held(const char *text, const char *step, const char *name
     Warnings remarks;
     char path[1024];
     test_write_text(test_path("in.txt"), text);
-    CLEARED(dataset_clear) Dataset d = loaded(test_path("in.txt"));
+    OWNED(Dataset) d = loaded(test_path("in.txt"));
     snprintf(path, sizeof path, "%s", test_path(name));
     assert_refused(convert_as(&d, "metis", path, &remarks, &err), EXIT_DATA, sentence,
                    step != NULL ? step : "");
@@ -43,7 +43,7 @@ TEST(graphs_that_metis_cannot_hold_are_refused) {
 TEST(hypergraphs_that_do_not_fit_are_refused) {
     Warnings remarks;
     test_write_text(test_path("h.pins"), "0 0 1 s\n1 0 1 t\n");
-    CLEARED(dataset_clear) Dataset d = loaded(test_path("h.pins"));
+    OWNED(Dataset) d = loaded(test_path("h.pins"));
     assert_refused(convert_as(&d, NULL, test_path("x.hgr"), &remarks, &err), EXIT_DATA,
                    "its hyperedges have sources and targets");
     Array a[3];
@@ -62,8 +62,8 @@ TEST(hypergraphs_that_do_not_fit_are_refused) {
 // ---- what is remarked on
 
 TEST(what_no_node_has_is_remarked_on) {
-    CLEARED(dataset_clear) Dataset d = make(0);
-    CLEARED(dataset_clear) Dataset back = {0};
+    OWNED(Dataset) d = make(0);
+    OWNED(Dataset) back = {0};
     d.classes = CLASSES + 2;
     pass(&back, &d, "npz", "k.npz", "of 7 classes the last 2 have no node");
     d.classes = CLASSES;
@@ -78,7 +78,7 @@ TEST(what_no_node_has_is_remarked_on) {
 
 // data.nodes takes what a file of METIS leaves out from the npz of the same dataset.
 TEST(what_metis_leaves_out_is_in_the_npz) {
-    CLEARED(dataset_clear) Dataset d = make(0), back = {0};
+    OWNED(Dataset) d = make(0), back = {0};
     Config config = {0};
     Warnings remarks;
     assert_ok(convert_as(&d, NULL, test_path("g.graph"), &remarks, &err));
@@ -97,7 +97,7 @@ TEST(nodes_of_a_hypergraph_are_said) {
     SET_INTS(&a[1], "hyperedge", 0, 0);
     SET_INTS(&a[2], "num_nodes", 4);
     SET_INTS(&a[3], "node_weight", 1, 2, 3, 0);
-    CLEARED(dataset_clear) Dataset d = loaded(write_arrays(a, 4, "n.npz"));
+    OWNED(Dataset) d = loaded(write_arrays(a, 4, "n.npz"));
     assert_int_equal(d.nodes, 4);
     ASSERT_INTS(d.node_weight, 1, 2, 3, 0);
     SET_INTS(&a[2], "num_nodes", 1);

@@ -12,7 +12,7 @@ enum { TRAITS = sizeof all_traits / sizeof *all_traits };
 
 TEST(npz_and_our_own_lose_nothing) {
     for (int i = 0; i < TRAITS; i++) {
-        CLEARED(dataset_clear) Dataset d = make(all_traits[i]), read = {0}, own = {0};
+        OWNED(Dataset) d = make(all_traits[i]), read = {0}, own = {0};
         pass(&read, &d, "npz", "d.npz", NULL);
         assert_same(&d, &read);
         pass(&own, &read, "fringe", "own", NULL);
@@ -23,7 +23,7 @@ TEST(npz_and_our_own_lose_nothing) {
 }
 
 TEST(stored_arrays_are_the_same) {
-    CLEARED(dataset_clear) Dataset d = make(DIRECTED | WEIGHTED), back = {0};
+    OWNED(Dataset) d = make(DIRECTED | WEIGHTED), back = {0};
     Warnings remarks = {""};
     Conversion to = {.path = test_path("stored.npz"), .stored = true};
     assert_ok(dataset_convert(&d, &to, &remarks, &err));
@@ -37,15 +37,15 @@ TEST(ogb_loses_only_weights) {
         int traits = all_traits[i];
         if (traits & (BARE | WEIGHTED | NUMERIC))
             continue;
-        CLEARED(dataset_clear) Dataset d = make(traits), back = {0};
+        OWNED(Dataset) d = make(traits), back = {0};
         pass(&back, &d, "ogb", "set", NULL);
         assert_same(&d, &back);
     }
-    CLEARED(dataset_clear) Dataset d = make(WEIGHTED), back = {0};
+    OWNED(Dataset) d = make(WEIGHTED), back = {0};
     pass(&back, &d, "ogb", "set", "weights of edges are written as raw/edge-feat.csv.gz");
     assert_memory_equal(back.target, d.target, (size_t)d.edges * sizeof *d.target);
     assert_memory_equal(back.label, d.label, NODES * sizeof *d.label);
-    CLEARED(dataset_clear) Dataset bare = make(BARE);
+    OWNED(Dataset) bare = make(BARE);
     pass(&back, &bare, "ogb", "set", "there are no labels: each is written as nan");
     assert_int_equal(back.label[NODES - 1], -1);
     assert_int_equal(back.classes, 0);
@@ -55,8 +55,7 @@ TEST(metis_keeps_the_edges) {
     static const char *const names[] = {"g.graph", "g.graph.gz"};
     for (int i = 0; i < 4; i++) {
         bool weighted = i % 2, bare = i / 2;
-        CLEARED(dataset_clear)
-        Dataset d = make((weighted ? WEIGHTED : 0) | (bare ? BARE : 0)), back = {0};
+        OWNED(Dataset) d = make((weighted ? WEIGHTED : 0) | (bare ? BARE : 0)), back = {0};
         pass(&back, &d, "metis", names[i % 2],
              weighted ? "weights that are no whole numbers"
              : bare   ? NULL
@@ -72,7 +71,7 @@ static const char pins[] = "5 9 11\n0.5 1 2 3\n2 3 4\n1 1 2 3 4 5 6\n0 7\n3.25 1
                            "1\n2\n3\n4\n5\n6\n7\n8\n900\n";
 
 TEST(hypergraphs_pass) {
-    CLEARED(dataset_clear) Dataset d = {0}, back = {0}, own = {0};
+    OWNED(Dataset) d = {0}, back = {0}, own = {0};
     test_write_text(test_path("h.hgr"), pins);
     assert_ok(load(&d, test_path("h.hgr"), &err));
     pass(&back, &d, NULL, "back.hgr", "weights that are no whole numbers");
@@ -90,7 +89,7 @@ TEST(hypergraphs_pass) {
 
 // Several blocks of hyperedges, and more text than a block.
 TEST(many_pins_pass) {
-    CLEARED(dataset_clear) Dataset d = {0}, back = {0};
+    OWNED(Dataset) d = {0}, back = {0};
     assert_ok(dataset_generate(&d, "hyper-zipf:vertices=60000,hyperedges=1100000,most=3", 1, &err));
     pass(&back, &d, "metis", "many.hgr", NULL);
     assert_same_edges(&d, &back);
@@ -113,7 +112,7 @@ static void hash_of(const Dataset *d, const char *format, const char *name, int 
 TEST(threads_do_not_change_the_bytes) {
     static const char *const formats[][2] = {
         {"npz", "t.npz"}, {"metis", "t.graph"}, {"metis", "t.graph.gz"}, {"ogb", "t.set"}};
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     assert_ok(dataset_generate(&d, "planted:nodes=8000,edges=200000,features=16", 1, &err));
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         char one[33], many[33];
@@ -125,7 +124,7 @@ TEST(threads_do_not_change_the_bytes) {
 
 // Features of 9.6 MB, which are deflated in several batches of blocks.
 TEST(long_arrays_pass) {
-    CLEARED(dataset_clear) Dataset d = {0}, back = {0};
+    OWNED(Dataset) d = {0}, back = {0};
     char one[33], many[33];
     assert_ok(dataset_generate(&d, "planted:nodes=8000,edges=20000,features=300", 1, &err));
     hash_of(&d, "npz", "one.npz", 1, one);
@@ -152,7 +151,7 @@ static size_t resident_peak(void) {
 // AddressSanitizer, which keeps freed memory.
 TEST(writing_takes_little_memory) {
     static const char *const names[] = {"m.npz", "m.graph", "m/"};
-    CLEARED(dataset_clear) Dataset d = make(0);
+    OWNED(Dataset) d = make(0);
     memory_free(d.x);
     d.features = 630;
     d.x = ALLOC(float, NODES *d.features, "a test");

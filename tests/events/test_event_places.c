@@ -7,14 +7,14 @@ TEST(a_stream_goes_on_where_it_was_left) {
     static const uint64_t places[] = {0, 1, 5, 50, 300, 20000, MANY - 1, MANY};
     for (int binary = 0; binary < 2; binary++) {
         write_many(test_path("many"), binary);
-        CLEARED(reader_drop) EventReader *reader = open_reader(test_path("many"));
+        OWNED(EventReader) *reader = open_reader(test_path("many"));
         assert_true(event_reader_can_seek(reader));
         uint64_t read = 0;
         for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
             for (uint64_t ids[16]; read < places[p]; read++)
                 assert_next(reader, (Event[]){numbered(read, ids)});
             EventPlace place = event_reader_place(reader);
-            CLEARED(reader_drop) EventReader *later = open_reader(test_path("many"));
+            OWNED(EventReader) *later = open_reader(test_path("many"));
             assert_ok(event_reader_seek(later, &place, &err));
             assert_true(same_place(event_reader_place(later), place));
             assert_int_equal(place.events, places[p]);
@@ -38,7 +38,7 @@ static void assert_blames(EventReader *reader, const char *wanted) {
 
 TEST(the_last_event_has_a_place) {
     static const char text[] = "fringe-stream 1\n+p 17 6\n# c\n+x\n-v 9\n";
-    CLEARED(reader_drop) EventReader *reader = event_reader_memory(text, strlen(text), "toy");
+    OWNED(EventReader) *reader = event_reader_memory(text, strlen(text), "toy");
     assert_next(reader, &every_form[6]);
     assert_place(event_reader_place_before(reader), 0, 16, 2);
     assert_blames(reader, "toy:2: no");
@@ -56,7 +56,7 @@ TEST(the_last_record_has_a_place) {
     size_t count;
     write_stream(test_path("records"), true, every_form, 2);
     char *bytes = test_read(test_path("records"), &count);
-    CLEARED(reader_drop) EventReader *reader = event_reader_memory(bytes, count - 1, "toy");
+    OWNED(EventReader) *reader = event_reader_memory(bytes, count - 1, "toy");
     assert_next(reader, &every_form[0]);
     assert_place(event_reader_place_before(reader), 0, 12, 1);
     assert_blames(reader, "toy: byte 12: no");
@@ -69,7 +69,7 @@ TEST(the_last_record_has_a_place) {
 static bool seek(const char *bytes, size_t count, const EventPlace *place, Error *err) {
     *err = (Error){0};
     test_write(test_path("seek"), bytes, count);
-    CLEARED(reader_drop) EventReader *reader = open_reader(test_path("seek"));
+    OWNED(EventReader) *reader = open_reader(test_path("seek"));
     bool ok = event_reader_seek(reader, place, err);
     return ok;
 }

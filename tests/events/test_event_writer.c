@@ -37,7 +37,7 @@ TEST(a_record_is_as_documented) {
 TEST(every_form_comes_back) {
     for (int binary = 0; binary < 2; binary++) {
         write_stream(test_path("forms"), binary, every_form, FORMS);
-        CLEARED(reader_drop) EventReader *reader = open_reader(test_path("forms"));
+        OWNED(EventReader) *reader = open_reader(test_path("forms"));
         for (int i = 0; i < FORMS; i++)
             assert_next(reader, &every_form[i]);
         assert_end(reader);
@@ -99,8 +99,8 @@ TEST(twins_hold_the_same_events) {
     uint64_t seed = 42, ids[MOST + 1];
     write_random(test_path("random.txt"), false);
     write_random(test_path("random.bin"), true);
-    CLEARED(reader_drop) EventReader *text = open_reader(test_path("random.txt"));
-    CLEARED(reader_drop) EventReader *binary = open_reader(test_path("random.bin"));
+    OWNED(EventReader) *text = open_reader(test_path("random.txt"));
+    OWNED(EventReader) *binary = open_reader(test_path("random.bin"));
     for (int i = 0; i < RANDOM; i++) {
         Event event = draw_event(&seed, ids);
         assert_next(text, &event);

@@ -14,7 +14,7 @@ static EventReader *read_text(const char *text) {
 }
 
 TEST(every_form_is_read) {
-    CLEARED(reader_drop) EventReader *reader = read_text(FIRST EVERY_FORM);
+    OWNED(EventReader) *reader = read_text(FIRST EVERY_FORM);
     for (int i = 0; i < FORMS; i++) {
         assert_next(reader, &every_form[i]);
         assert_int_equal(event_reader_place(reader).line, i + 3);
@@ -40,7 +40,7 @@ TEST(a_text_may_be_written_loosely) {
     const Event pin = {EVENT_PIN, 7, 1, &node, false, 1, ""};
     const Event snapshot = {EVENT_SNAPSHOT, 0, 0, NULL, false, 1, "x"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        CLEARED(reader_drop) EventReader *reader = read_text(texts[i]);
+        OWNED(EventReader) *reader = read_text(texts[i]);
         assert_next(reader, &pin);
         assert_next(reader, &snapshot);
         assert_end(reader);
@@ -65,7 +65,7 @@ TEST(an_open_end_is_a_warning) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Event event;
         Error err;
-        CLEARED(reader_drop) EventReader *reader = read_text(cases[i].text);
+        OWNED(EventReader) *reader = read_text(cases[i].text);
         while (next_ready(reader, &event, &err) != EVENT_END)
             ;
         const char *text = event_reader_warnings(reader)->text;
@@ -133,7 +133,7 @@ TEST(a_bad_line_is_named_and_skipped) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *text = test_text(FIRST "-v 1\n%s\n-v 2\n", cases[i].line);
         const char *phrase = test_text("toy:3: %s", cases[i].phrase);
-        CLEARED(reader_drop) EventReader *reader = read_text(text);
+        OWNED(EventReader) *reader = read_text(text);
         assert_next(reader, &first);
         assert_wrong(reader, EXIT_DATA, phrase);
         assert_next(reader, &last);
@@ -143,7 +143,7 @@ TEST(a_bad_line_is_named_and_skipped) {
 
 TEST(a_zero_byte_is_refused) {
     static const char text[] = FIRST "+v 1 \0 2\n# c\0\n+v 9\n";
-    CLEARED(reader_drop) EventReader *reader = event_reader_memory(text, sizeof text - 1, "toy");
+    OWNED(EventReader) *reader = event_reader_memory(text, sizeof text - 1, "toy");
     assert_wrong(reader, EXIT_DATA, "toy:2: byte 6 of the line is zero");
     assert_wrong(reader, EXIT_DATA, "toy:3: byte 4 of the line is zero");
     assert_next(reader, &every_form[4]);
@@ -179,14 +179,13 @@ TEST(other_files_are_told_apart) {
         {BYTES("FRNGSTR"), "it begins with 'FRNGSTR', not"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        CLEARED(reader_drop)
-        EventReader *reader = event_reader_memory(cases[i].bytes, cases[i].count, "toy");
+        OWNED(EventReader) *reader = event_reader_memory(cases[i].bytes, cases[i].count, "toy");
         assert_wrong(reader, EXIT_DATA, cases[i].phrase);
         assert_wrong(reader, EXIT_DATA, cases[i].phrase);
     }
     char blanks[200] = "fringe-stream 1";
     memset(blanks + 15, ' ', sizeof blanks - 15);
-    CLEARED(reader_drop) EventReader *reader = event_reader_memory(blanks, sizeof blanks, "toy");
+    OWNED(EventReader) *reader = event_reader_memory(blanks, sizeof blanks, "toy");
     assert_wrong(reader, EXIT_DATA, "it begins with 'fringe-stream 1");
 }
 
@@ -245,7 +244,7 @@ TEST(a_bad_record_is_named) {
         used = 28 + cases[i].count;
         memcpy(bytes + used, gone, 16);
         const char *phrase = test_text("toy: byte 28: %s", cases[i].phrase);
-        CLEARED(reader_drop) EventReader *reader = event_reader_memory(bytes, used + 16, "toy");
+        OWNED(EventReader) *reader = event_reader_memory(bytes, used + 16, "toy");
         assert_next(reader, &every_form[9]);
         assert_wrong(reader, EXIT_DATA, phrase);
         if (cases[i].skipped) {

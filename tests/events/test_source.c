@@ -117,8 +117,7 @@ TEST(pieces_make_the_same_events) {
         char *bytes = test_read(test_path("whole"), &count);
         for (size_t piece = 1; piece <= 8; piece++) {
             Sender sender;
-            CLEARED(reader_drop)
-            EventReader *reader = receive(&sender, "fifo", bytes, count, piece);
+            OWNED(EventReader) *reader = receive(&sender, "fifo", bytes, count, piece);
             assert_false(event_reader_can_seek(reader));
             for (int i = 0; i < FORMS; i++)
                 assert_next(reader, &every_form[i]);
@@ -136,9 +135,9 @@ TEST(a_long_stream_is_the_same_through_a_fifo) {
         write_many(test_path("many"), binary);
         char *bytes = test_read(test_path("many"), &count);
         assert_true(count > 4 << 20);
-        CLEARED(reader_drop) EventReader *file = open_reader(test_path("many"));
-        CLEARED(reader_drop) EventReader *memory = event_reader_memory(bytes, count, "toy");
-        CLEARED(reader_drop) EventReader *fifo = receive(&sender, "fifo", bytes, count, 4096);
+        OWNED(EventReader) *file = open_reader(test_path("many"));
+        OWNED(EventReader) *memory = event_reader_memory(bytes, count, "toy");
+        OWNED(EventReader) *fifo = receive(&sender, "fifo", bytes, count, 4096);
         for (uint64_t i = 0; i < MANY; i++) {
             uint64_t ids[16];
             Event event = numbered(i, ids);
@@ -177,7 +176,7 @@ TEST(a_pause_is_no_end) {
     static const char text[] = "fringe-stream 1\n+p 17 6\n";
     const char *path = test_path("pause");
     assert_int_equal(mkfifo(path, 0600), 0);
-    CLEARED(reader_drop) EventReader *reader = open_reader(path);
+    OWNED(EventReader) *reader = open_reader(path);
     assert_waits(reader, 0.19);
     int writer = open(path, O_WRONLY | O_CLOEXEC);
     assert_waits(reader, 0.19);
@@ -198,7 +197,7 @@ TEST(an_event_is_read_as_soon_as_it_is_there) {
     assert_int_equal(mkfifo(path, 0600), 0);
     write_stream(test_path("one"), true, &every_form[6], 1);
     char *bytes = test_read(test_path("one"), &count);
-    CLEARED(reader_drop) EventReader *reader = open_reader(path);
+    OWNED(EventReader) *reader = open_reader(path);
     int writer = open(path, O_WRONLY | O_CLOEXEC);
     assert_int_equal(write(writer, bytes, count), count);
     assert_next(reader, &every_form[6]);
@@ -214,7 +213,7 @@ TEST(a_signal_ends_a_pause) {
     struct itimerval soon = {.it_value = {.tv_usec = 20000}};
     const char *path = test_path("signal");
     assert_int_equal(mkfifo(path, 0600), 0);
-    CLEARED(reader_drop) EventReader *reader = open_reader(path);
+    OWNED(EventReader) *reader = open_reader(path);
     sigaction(SIGALRM, &action, &kept);
     setitimer(ITIMER_REAL, &soon, NULL);
     assert_waits(reader, 0.01);
@@ -238,7 +237,7 @@ TEST(an_endless_line_is_refused) {
     const char *path = test_path("endless");
     const Event gone = {EVENT_NO_NODE, 9, 0, NULL, false, 1, ""};
     write_hole(path, "fringe-stream 1\n", 16, EVENT_RECORD, "\n-v 9\n");
-    CLEARED(reader_drop) EventReader *reader = open_reader(path);
+    OWNED(EventReader) *reader = open_reader(path);
     assert_wrong(reader, EXIT_DATA, ":2: byte 1 of the line is zero");
     assert_next(reader, &gone);
     assert_end(reader);
@@ -257,7 +256,7 @@ TEST(the_largest_record_is_read) {
     Event event;
     Error err;
     write_hole(test_path("largest"), head, 28, EVENT_RECORD - 16, "");
-    CLEARED(reader_drop) EventReader *reader = open_reader(test_path("largest"));
+    OWNED(EventReader) *reader = open_reader(test_path("largest"));
     assert_int_equal(next_ready(reader, &event, &err), EVENT_READ);
     assert_int_equal(event.count, (EVENT_RECORD - 16) / 8);
     assert_true(event.other[0] == 0 && event.other[event.count - 1] == 0);

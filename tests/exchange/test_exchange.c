@@ -115,9 +115,8 @@ static void try_channel(uint64_t seed) {
     run.sum = test_rows(1, run.columns);
     Rows before = test_rows(1, run.columns);
     CLEARED(buffers_drop) ExchangeBuffers *buffers = exchange_buffers_new(device());
-    CLEARED(channel_drop)
-    Channel *channel = channel_new(buffers, &plan, &options, run.columns,
-                                   (ExchangeId){(int)(seed % 7), (int)(seed % 2)});
+    OWNED(Channel) *channel = channel_new(buffers, &plan, &options, run.columns,
+                                          (ExchangeId){(int)(seed % 7), (int)(seed % 2)});
     for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
         run.epoch = epoch;
         run.scaled = ring_mix(seed, epoch) % 2 == 0;
@@ -194,8 +193,8 @@ TEST(narrow_rows_fit_at_every_width) {
         CodecOptions options = {
             .codec = assert_ok(codec_find("integer", &err)), .width = bits, .chunk = 4096};
         CLEARED(buffers_drop) ExchangeBuffers *buffers = exchange_buffers_new(device());
-        CLEARED(channel_drop)
-        Channel *channel = channel_new(buffers, &plan, &options, 1, (ExchangeId){0, FORWARD});
+        OWNED(Channel) *channel =
+            channel_new(buffers, &plan, &options, 1, (ExchangeId){0, FORWARD});
         Run run = {.plan = &plan, .epoch = 1, .columns = 1, .sum = test_rows(1, 1)};
         exchange(channel, assert_ok(schedule_find("blocking", &err)), NULL, &run);
     }
@@ -254,8 +253,8 @@ TEST(messages_are_rounded_by_the_fixed_counters) {
         Rows x = ring_fill(&plan, 41, 5);
         RowSource rows = ring_sent(&plan, x, right);
         CLEARED(buffers_drop) ExchangeBuffers *buffers = exchange_buffers_new(device());
-        CLEARED(channel_drop)
-        Channel *channel = channel_new(buffers, &plan, &options, 41, (ExchangeId){3, BACKWARD});
+        OWNED(Channel) *channel =
+            channel_new(buffers, &plan, &options, 41, (ExchangeId){3, BACKWARD});
         channel_pack(channel, &rows, (ExchangeContext){.seed = 77, .epoch = 5});
         RandomKey key = random_key(77, RANDOM_ROUNDING, 5, 3, BACKWARD);
         for (int g = 0; g + 1 < plan.size; g++)
@@ -275,10 +274,8 @@ TEST(plan_is_what_a_channel_takes) {
     exchange_buffers_forecast(&memory, device(), &size);
     size_t before = memory_in_use();
     CLEARED(buffers_drop) ExchangeBuffers *buffers = exchange_buffers_new(device());
-    CLEARED(channel_drop)
-    Channel *wide = channel_new(buffers, &plan, &options, 256, (ExchangeId){0, FORWARD});
-    CLEARED(channel_drop)
-    Channel *narrow = channel_new(buffers, &plan, &options, 41, (ExchangeId){1, FORWARD});
+    OWNED(Channel) *wide = channel_new(buffers, &plan, &options, 256, (ExchangeId){0, FORWARD});
+    OWNED(Channel) *narrow = channel_new(buffers, &plan, &options, 41, (ExchangeId){1, FORWARD});
     size_t taken = memory_in_use() - before, planned = forecast_total(&memory);
     assert_true(taken <= planned + 4096); // the Channels themselves and alignment
     assert_true(planned <= taken + 4096);
@@ -312,8 +309,7 @@ TEST(only_what_flies_is_covered) {
         .codec = assert_ok(codec_find("integer", &err)), .width = 4, .chunk = 1000};
     HaloPlan plan = ring_plan(5, &test_comm);
     CLEARED(buffers_drop) ExchangeBuffers *buffers = exchange_buffers_new(device());
-    CLEARED(channel_drop)
-    Channel *channel = channel_new(buffers, &plan, &options, 41, (ExchangeId){1, FORWARD});
+    OWNED(Channel) *channel = channel_new(buffers, &plan, &options, 41, (ExchangeId){1, FORWARD});
     double most = test_comm.size > 1 ? 1 : 0; // alone nothing flies
     assert_true(covered_share(channel, "blocking", false) == 0);
     assert_near(covered_share(channel, "overlap", false), most, 1e-6);

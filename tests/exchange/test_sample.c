@@ -109,8 +109,7 @@ static void try_channel(uint64_t seed, const char *codec, double probability) {
     CodecOptions options = options_of(codec, probability, relation);
     Expected want = {.relation = relation};
     CLEARED(buffers_drop) ExchangeBuffers *buffers = exchange_buffers_new(device());
-    CLEARED(channel_drop)
-    Channel *channel =
+    OWNED(Channel) *channel =
         channel_new(buffers, &plan, &options, COLUMNS, (ExchangeId){3, (int)(seed % 2)});
     for (want.epoch = 1; want.epoch <= 6; want.epoch++) {
         bool all = want.epoch == 3;

@@ -84,7 +84,7 @@ static inline bool early_sum(void *context) {
 
 static inline void assert_summed_early(const GradForm *form, Element of) {
     int64_t count = form->count;
-    CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), form);
+    OWNED(GradSync) *sync = gradsync_new(&test_comm, device(), form);
     float *gradient = TEST_ARRAY(float, count);
     gradsync_begin(sync, 1);
     fill(gradient, of, count / 2, count, 0);

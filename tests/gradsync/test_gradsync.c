@@ -9,8 +9,7 @@ enum { COUNTS = sizeof counts / sizeof counts[0], SUMS = 3 };
 // Whatever the ranks say, and when.
 TEST(sum_is_that_of_the_rank_order) {
     for (int k = 0; k < COUNTS; k++) {
-        CLEARED(sync_drop)
-        GradSync *sync = gradsync_new(&test_comm, device(), &(GradForm){.count = counts[k]});
+        OWNED(GradSync) *sync = gradsync_new(&test_comm, device(), &(GradForm){.count = counts[k]});
         float *gradient = TEST_ARRAY(float, counts[k] + 1);
         gradient[counts[k]] = 42; // must stay
         for (uint32_t round = 0; round < SUMS; round++) {
@@ -44,8 +43,7 @@ TEST(order_matters_here) {
 TEST(plan_and_bytes) {
     for (int k = 0; k < COUNTS; k++) {
         assert_plan_is_what_is_taken(&(GradForm){.count = counts[k]});
-        CLEARED(sync_drop)
-        GradSync *sync = gradsync_new(&test_comm, device(), &(GradForm){.count = counts[k]});
+        OWNED(GradSync) *sync = gradsync_new(&test_comm, device(), &(GradForm){.count = counts[k]});
         int64_t bytes = gradsync_bytes(sync); // of all ranks: every element goes and comes back
         comm_sum_int64(&test_comm, &bytes, 1);
         assert_int_equal(bytes, 8 * counts[k] * (test_comm.size - 1));

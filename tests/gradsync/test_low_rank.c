@@ -146,7 +146,7 @@ static void assert_is_its_definition(int rank, bool remembers) {
     static Oracle oracle;
     static float gradient[COUNT + 1], want[COUNT];
     GradForm form = form_of(rank, remembers);
-    CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
+    OWNED(GradSync) *sync = gradsync_new(&test_comm, device(), &form);
     oracle_init(&oracle, &form);
     gradient[COUNT] = 42;
     for (uint32_t round = 0; round < 4; round++) {
@@ -174,7 +174,7 @@ TEST(sums_are_their_definition) {
 static void assert_reproduced(Element of, int rank) {
     static float gradient[COUNT], want[COUNT];
     GradForm form = form_of(rank, true);
-    CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
+    OWNED(GradSync) *sync = gradsync_new(&test_comm, device(), &form);
     for (uint32_t round = 0; round < 3; round++) {
         gradsync_begin(sync, 1 + round);
         make_and_sum(sync, gradient, of, COUNT, round);

@@ -140,7 +140,7 @@ static float ones(int rank, int64_t i, uint32_t round) {
 TEST(nothing_fills_up_a_mean) {
     GradForm form;
     assert_ok(form_of(&form, SETTINGS("gradients.codec=mean", "gradients.bits=1"), &err));
-    CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
+    OWNED(GradSync) *sync = gradsync_new(&test_comm, device(), &form);
     float *gradient = TEST_ARRAY(float, COUNT);
     gradsync_begin(sync, 1);
     make_and_sum(sync, gradient, ones, COUNT, 0);
@@ -175,7 +175,7 @@ static void measure(GradMoments *moments, int sums, const char *const *settings,
     GradForm form;
     assert_ok(form_of(&form, settings, count, &err));
     form.count = EVEN;
-    CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
+    OWNED(GradSync) *sync = gradsync_new(&test_comm, device(), &form);
     float *gradient = TEST_ARRAY(float, EVEN);
     assert_true(gradsync_measures(sync) == (test_comm.size > 1));
     for (int k = 0; k < sums; k++) {
@@ -232,7 +232,7 @@ TEST(bits_are_those_of_what_a_memory_leaves) {
     GradForm form;
     for (int count = 4; count <= 6; count += 2) { // without the memory, and with it
         assert_ok(form_of(&form, settings, count, &err));
-        CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
+        OWNED(GradSync) *sync = gradsync_new(&test_comm, device(), &form);
         gradsync_after(sync, 1, 1, &first);
         gradsync_after(sync, 2, 1, &next);
         assert_int_equal(gradsync_bits(sync), test_comm.size == 1 ? 0 : count == 4 ? 8 : 6);
@@ -272,7 +272,7 @@ TEST(ends_agree_after_1000_sums) {
         return;
     assert_ok(form_of(&form, &setting, 1, &err));
     form.count = FLOATS;
-    CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
+    OWNED(GradSync) *sync = gradsync_new(&test_comm, device(), &form);
     for (uint32_t epoch = 1; epoch <= 1000; epoch++) {
         gradsync_begin(sync, epoch);
         fill(gradient, element, 0, FLOATS, epoch);
@@ -285,7 +285,7 @@ TEST(ends_agree_after_1000_sums) {
 
 // By all ranks, in the second sum, which is no refresh.
 static int64_t sent_by(const GradForm *form) {
-    CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), form);
+    OWNED(GradSync) *sync = gradsync_new(&test_comm, device(), form);
     float *gradient = TEST_ARRAY(float, COUNT);
     for (uint32_t epoch = 1; epoch <= 2; epoch++) {
         gradsync_begin(sync, epoch);

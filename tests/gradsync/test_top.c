@@ -73,7 +73,7 @@ static void definition(float *out, const GradSync *sync, uint32_t round) {
 TEST(sums_are_their_definition) {
     static float gradient[COUNT], want[COUNT];
     GradForm form = form_of("keys", "feedback");
-    CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
+    OWNED(GradSync) *sync = gradsync_new(&test_comm, device(), &form);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         int64_t takes = memory_allocs();
         gradsync_begin(sync, 1 + round);
@@ -105,7 +105,7 @@ TEST(a_refresh_leaves_nothing_out) {
     static float gradient[COUNT];
     for (int c = 0; c < 3; c++) {
         GradForm form = form_of(codecs[c], "anchor");
-        CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
+        OWNED(GradSync) *sync = gradsync_new(&test_comm, device(), &form);
         gradsync_begin(sync, 1);
         make_and_sum(sync, gradient, element, COUNT, 0);
         assert_summed(gradient, element, COUNT, 0);
@@ -116,7 +116,7 @@ TEST(grids_leave_out_the_others) {
     static float gradient[COUNT];
     for (int c = 0; c < 2; c++) {
         GradForm form = form_of(c == 0 ? "max" : "l2", "feedback");
-        CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
+        OWNED(GradSync) *sync = gradsync_new(&test_comm, device(), &form);
         gradsync_begin(sync, 1);
         make_and_sum(sync, gradient, element, COUNT, 0);
         assert_true(zeros_in(gradient) >= (int64_t)(0.89 * COUNT) && zeros_in(gradient) < COUNT);

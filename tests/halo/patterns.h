@@ -50,7 +50,7 @@ static inline void for_each_pattern(void (*check)(const TestGraph *graph, const 
         for (uint64_t seed = 1; seed <= 3; seed++) {
             TestGraphKind kind = kinds[k];
             kind.split = seed == 3 ? rarely_trains : NULL;
-            CLEARED(test_graph_clear) TestGraph graph = test_graph(kind, seed, &test_comm);
+            OWNED(TestGraph) graph = test_graph(kind, seed, &test_comm);
             for (int v = 0; v < VARIANTS; v++) {
                 const Pattern *like = v % 3 == 1 ? graph.forward : NULL;
                 PatternKind of = kind_of(&graph.shard, &variants[v]);

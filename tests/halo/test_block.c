@@ -79,7 +79,7 @@ TEST(test_normalisations_are_the_papers_matrices) {
         TestGraphKind k = {.nodes = N, .degree = 5, .features = 1, .classes = 2};
         k.directed = kind & 1;
         k.weighted = kind & 2;
-        CLEARED(test_graph_clear) TestGraph graph = test_graph(k, 7, &test_comm);
+        OWNED(TestGraph) graph = test_graph(k, 7, &test_comm);
         for (int i = 0; i < 5; i++) {
             CLEARED(block_clear) Block block = {0};
             assert_ok(block_init(&block, names[i], graph.forward, &graph.shard, &err));
@@ -93,9 +93,9 @@ TEST(test_normalisations_are_the_papers_matrices) {
 
 TEST(test_unknown_normalisation_is_answered_with_the_list) {
     Block block;
-    CLEARED(test_graph_clear)
-    TestGraph graph = test_graph(
-        (TestGraphKind){.nodes = N, .degree = 3, .features = 1, .classes = 2}, 1, &test_comm);
+    OWNED(TestGraph)
+    graph = test_graph((TestGraphKind){.nodes = N, .degree = 3, .features = 1, .classes = 2}, 1,
+                       &test_comm);
     assert_refused(block_init(&block, "median", graph.forward, &graph.shard, &err), EXIT_CONFIG,
                    "gcn, gcn-in, mean, mean-self, sum");
 }
@@ -161,9 +161,9 @@ static bool is_for_graphs(const char *name) { return strncmp(name, "hyper-", 6) 
 // divides by between the two ends, has the largest eigenvalue 1: D^-1 A, A D^-1 and D^-1/2 A D^-1/2
 // have the same ones. One that divides nothing is left as it is.
 TEST(test_no_normalisation_lets_rows_grow_or_shrink) {
-    CLEARED(test_graph_clear)
-    TestGraph graph = test_graph(
-        (TestGraphKind){.nodes = N, .degree = 5, .features = 1, .classes = 2}, 7, &test_comm);
+    OWNED(TestGraph)
+    graph = test_graph((TestGraphKind){.nodes = N, .degree = 5, .features = 1, .classes = 2}, 7,
+                       &test_comm);
     for (int i = 0; i < normalisation_family.count; i++) {
         const char *name = family_word(&normalisation_family, i);
         if (!is_for_graphs(name))

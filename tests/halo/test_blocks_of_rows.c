@@ -38,8 +38,8 @@ static int32_t *rows_of(const Shard *shard) {
 
 TEST(rows_pass_in_blocks) {
     Taken taken = {.stop = NODES_OF_TEST};
-    CLEARED(test_graph_clear)
-    TestGraph graph = test_graph(
+    OWNED(TestGraph)
+    graph = test_graph(
         (TestGraphKind){.nodes = NODES_OF_TEST, .degree = 4, .features = 1, .classes = 2}, 1,
         &test_comm);
     int32_t *own = rows_of(&graph.shard);

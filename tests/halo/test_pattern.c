@@ -227,7 +227,7 @@ TEST(test_payloads_sums_order_and_covers) { for_each_pattern(holds); }
 // A symmetric graph is its own transpose: one Pattern serves both directions.
 TEST(test_symmetric_graph_has_one_pattern) {
     for (int k = 0; k < KINDS; k++) {
-        CLEARED(test_graph_clear) TestGraph graph = test_graph(kinds[k], 1, &test_comm);
+        OWNED(TestGraph) graph = test_graph(kinds[k], 1, &test_comm);
         assert_int_equal(shard_is_symmetric(&graph.shard), !kinds[k].directed);
         if (shard_is_symmetric(&graph.shard))
             assert_int_equal(graph.shard.relations, 1);

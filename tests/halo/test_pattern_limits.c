@@ -75,7 +75,7 @@ TEST(test_too_many_ranges_keep_the_longest) {
     // not.
     if (test_comm.size < 2)
         return;
-    CLEARED(dataset_clear) Dataset d = {.nodes = ROWS + 1, .name = "ranges"};
+    OWNED(Dataset) d = {.nodes = ROWS + 1, .name = "ranges"};
     d.offset = ALLOC(int64_t, ROWS + 2, "test");
     d.target = ALLOC(int32_t, ROWS, "test");
     d.split = ALLOC(uint8_t, ROWS + 1, "test");
@@ -105,7 +105,7 @@ TEST(test_too_many_ranges_keep_the_longest) {
 
 TEST(test_plan_covers_what_is_taken) {
     for (int k = 0; k < KINDS; k++) {
-        CLEARED(test_graph_clear) TestGraph graph = test_graph(kinds[k], 1, &test_comm);
+        OWNED(TestGraph) graph = test_graph(kinds[k], 1, &test_comm);
         for (int v = 0; v < VARIANTS; v++) {
             const Pattern *like = v % 2 == 1 ? graph.forward : NULL;
             MemoryForecast forecast = {0};

@@ -30,7 +30,7 @@ static void lists_go_there_and_back(const HaloPlan *p, size_t bytes) {
 TEST(lists_are_inverse_and_follow_global_ids) {
     static const size_t sizes[] = {1, 4, 8, 20};
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        CLEARED(test_graph_clear) TestGraph graph = test_graph(kinds[k], 42, &test_comm);
+        OWNED(TestGraph) graph = test_graph(kinds[k], 42, &test_comm);
         for (int b = 0; b < 4; b++) {
             lists_go_there_and_back(&graph.forward->plan, sizes[b]);
             lists_go_there_and_back(&graph.backward->plan, sizes[b]);
@@ -39,7 +39,7 @@ TEST(lists_are_inverse_and_follow_global_ids) {
 }
 
 TEST(owners_learn_their_offsets) {
-    CLEARED(test_graph_clear) TestGraph graph = test_graph(kinds[1], 7, &test_comm);
+    OWNED(TestGraph) graph = test_graph(kinds[1], 7, &test_comm);
     const HaloPlan *p = &graph.forward->plan;
     CLEARED(memory_drop) int64_t *offset = ring_offsets_at_owners(&test_comm, p->receive_offset);
     assert_memory_equal(offset, p->send_offset, (size_t)p->size * sizeof *offset);

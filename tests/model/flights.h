@@ -122,6 +122,7 @@ static inline void flight_clear(Flight *f) {
     model_free(f->model);
     gradsync_free(f->sync);
 }
+#define CLEARS_Flight flight_clear
 
 // The first epoch has weights of its own, so that rows of another epoch are other rows.
 static inline void fly(Flight *f) {

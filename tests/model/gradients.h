@@ -367,7 +367,7 @@ static void run_bf16(const Case *c, const TestGraph *w, const Config *config) {
 // The sanitizers see all schedules and bf16 in turn, with and without all savings.
 static inline void run_case(const Case *c, int hidden) {
     static int turn;
-    CLEARED(test_graph_clear) TestGraph w = test_graph(c->graph, 42, &test_comm);
+    OWNED(TestGraph) w = test_graph(c->graph, 42, &test_comm);
     assert_int_equal(shard_is_symmetric(&w.shard), !c->graph.directed);
     Config config = case_config(c);
     config.model.hidden = (ConfigInts){1, {hidden}};
@@ -391,7 +391,7 @@ static inline void compare_differences(const Case *cases, int count) {
     for (int i = 0; i < count; i++) {
         TestGraphKind kind = cases[i].graph;
         kind.nodes = 24;
-        CLEARED(test_graph_clear) TestGraph w = test_graph(kind, 5, &test_comm);
+        OWNED(TestGraph) w = test_graph(kind, 5, &test_comm);
         Config config = case_config(&cases[i]);
         ModelShape shape = case_shape(&cases[i], &config, &w.dataset);
         float *p = TEST_ARRAY(float, shape.state_count);
@@ -430,7 +430,7 @@ static void compare_logits(const Case *c, int64_t node, const float *got, const 
 
 // Evaluation has no dropout and gives every own row its logits.
 static inline void compare_case_inference(const Case *c, bool saves) {
-    CLEARED(test_graph_clear) TestGraph w = test_graph(c->graph, 42, &test_comm);
+    OWNED(TestGraph) w = test_graph(c->graph, 42, &test_comm);
     Config config = case_config(c);
     ModelShape shape = case_shape(c, &config, &w.dataset); // the oracle's
     if (saves)

@@ -65,8 +65,8 @@ static inline int64_t exchanges_of(const Flight *f) {
 // Evaluation changes no memory, and computes what fp32 without a residual does.
 static inline void assert_evaluation_is_exact(CodecOptions options) {
     CLEARED(ground_clear) Ground ground = ground_made();
-    CLEARED(flight_clear) Flight coded = flight_as(&ground, options, "overlap");
-    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "overlap", NULL);
+    OWNED(Flight) coded = flight_as(&ground, options, "overlap");
+    OWNED(Flight) exact = flight_of(&ground, "fp32", "overlap", NULL);
     assert_ptr_equal(coded.model->layer[1].infer.channel, channel_of(&coded, 1));
     size_t bytes = (size_t)logit_count(&coded) * sizeof(float);
     float *want = test_memory(bytes), *got = test_memory(bytes);
@@ -100,9 +100,9 @@ static inline void hand_over(const Flight *before, Flight *after) {
 // One that was stopped after so many epochs, and goes on in another model.
 static inline void assert_resumed(CodecOptions options, const char *schedule, int stop) {
     CLEARED(ground_clear) Ground ground = ground_made();
-    CLEARED(flight_clear) Flight whole = flight_as(&ground, options, schedule);
-    CLEARED(flight_clear) Flight before = flight_as(&ground, options, schedule);
-    CLEARED(flight_clear) Flight after = flight_as(&ground, options, schedule);
+    OWNED(Flight) whole = flight_as(&ground, options, schedule);
+    OWNED(Flight) before = flight_as(&ground, options, schedule);
+    OWNED(Flight) after = flight_as(&ground, options, schedule);
     for (int epoch = 0; epoch < stop; epoch++) {
         fly(&whole);
         fly(&before);

@@ -28,15 +28,15 @@ static int label_of(int64_t node, int64_t column) {
 static int has_class(int64_t node, int64_t column) { return nodes[node].has[column]; }
 
 static void measure(bool multilabel, double baseline[4]) {
-    CLEARED(test_graph_clear)
-    TestGraph graph = test_graph((TestGraphKind){.nodes = ALL_NODES,
-                                                 .degree = 3,
-                                                 .features = 4,
-                                                 .classes = CLASSES,
-                                                 .multilabel = multilabel,
-                                                 .split = split_of,
-                                                 .label = multilabel ? has_class : label_of},
-                                 5, &test_comm);
+    OWNED(TestGraph)
+    graph = test_graph((TestGraphKind){.nodes = ALL_NODES,
+                                       .degree = 3,
+                                       .features = 4,
+                                       .classes = CLASSES,
+                                       .multilabel = multilabel,
+                                       .split = split_of,
+                                       .label = multilabel ? has_class : label_of},
+                       5, &test_comm);
     model_baseline(&graph.shard, &test_comm, baseline);
 }
 
@@ -66,14 +66,14 @@ static double number_of(int64_t node, int64_t column) {
 // other column is always right.
 TEST(numbers_are_the_mean_of_the_training_nodes) {
     double baseline[4];
-    CLEARED(test_graph_clear)
-    TestGraph graph = test_graph((TestGraphKind){.nodes = ALL_NODES,
-                                                 .degree = 3,
-                                                 .features = 4,
-                                                 .classes = 2,
-                                                 .split = split_of,
-                                                 .number = number_of},
-                                 5, &test_comm);
+    OWNED(TestGraph)
+    graph = test_graph((TestGraphKind){.nodes = ALL_NODES,
+                                       .degree = 3,
+                                       .features = 4,
+                                       .classes = 2,
+                                       .split = split_of,
+                                       .number = number_of},
+                       5, &test_comm);
     model_baseline(&graph.shard, &test_comm, baseline);
     assert_near(baseline[SPLIT_TRAIN], sqrt((12.25 + 6.25 + 0.25 + 30.25) / 8), 1e-12);
     assert_near(baseline[SPLIT_VAL], sqrt((156.25 + 462.25 + 1056.25) / 6), 1e-12);

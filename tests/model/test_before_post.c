@@ -92,7 +92,7 @@ static void assert_same(const Case *c, const Seen *post, const Seen *conv, const
 }
 
 static void compare_orders(Case c, int first, int step) {
-    CLEARED(test_graph_clear) TestGraph w = test_graph(c.graph, 42, &test_comm);
+    OWNED(TestGraph) w = test_graph(c.graph, 42, &test_comm);
     for (int i = first % step; i < ORDERS; i += step) {
         const char *schedule = i % 3 == 2 ? "central" : i % 3 == 1 ? "overlap" : "blocking";
         c.post = orders[i];
@@ -123,7 +123,7 @@ TEST(a_device_does_too) {
 TEST(rows_that_are_kept_meet_every_epochs_mask) {
     for (int i = test_comm.size % turn_of_orders(); i < ORDERS; i += turn_of_orders()) {
         Case c = cases[0];
-        CLEARED(test_graph_clear) TestGraph w = test_graph(c.graph, 42, &test_comm);
+        OWNED(TestGraph) w = test_graph(c.graph, 42, &test_comm);
         c.post = orders[i];
         c.layers = 2;
         Config before = config_before(&c, "conv", i), after = config_before(&c, "post", i);
@@ -137,7 +137,7 @@ TEST(rows_that_are_kept_meet_every_epochs_mask) {
 
 TEST(kept_features_are_rounded_as_their_owner_rounds_them) {
     Case c = cases[1];
-    CLEARED(test_graph_clear) TestGraph w = test_graph(c.graph, 42, &test_comm);
+    OWNED(TestGraph) w = test_graph(c.graph, 42, &test_comm);
     use_precision("bf16");
     Config kept = config_before(&c, "post", 0);
     snprintf(kept.run.precision, CONFIG_WORD, "bf16");
@@ -175,7 +175,7 @@ TEST(readers_need_rows_that_no_layer_has_transformed) {
 TEST(no_partial_aggregate_is_of_rows_before_post) {
     Config config = config_before(&cases[0], "conv", 0);
     snprintf(config.lossless.cover, CONFIG_WORD, "targets");
-    CLEARED(test_graph_clear) TestGraph w = test_graph(cases[0].graph, 42, &test_comm);
+    OWNED(TestGraph) w = test_graph(cases[0].graph, 42, &test_comm);
     ModelShape shape = case_shape(&cases[0], &config, &w.dataset);
     CLEARED(model_patterns_clear) ModelPatterns patterns = {0};
     model_patterns_init(&patterns, &shape, &w.shard, &test_comm);
@@ -203,7 +203,7 @@ static void sizes_of(double sizes[2], const TestGraph *w, const char *before) {
 
 TEST(what_readers_need_is_planned) {
     double post[2], conv[2];
-    CLEARED(test_graph_clear) TestGraph w = test_graph(cases[0].graph, 42, &test_comm);
+    OWNED(TestGraph) w = test_graph(cases[0].graph, 42, &test_comm);
     sizes_of(post, &w, "post");
     sizes_of(conv, &w, "conv");
     assert_true(test_comm.size == 1 || conv[1] > post[1]);

@@ -64,7 +64,7 @@ TEST(gradients_equal_the_oracle) {
     case_loss = &by_squares;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Case *c = &cases[i];
-        CLEARED(test_graph_clear) TestGraph w = test_graph(c->graph, 42, &test_comm);
+        OWNED(TestGraph) w = test_graph(c->graph, 42, &test_comm);
         state = (Squares){.shard = &w.shard};
         Config config = case_config(c), saving = with_savings(config, ALL_SAVINGS, "min");
         ModelShape shape = case_shape(c, &config, &w.dataset);
@@ -81,7 +81,7 @@ TEST(gradients_equal_the_oracle) {
 TEST(it_has_no_scores) {
     Metrics metrics[4];
     case_loss = &by_squares;
-    CLEARED(test_graph_clear) TestGraph w = test_graph(cases[0].graph, 42, &test_comm);
+    OWNED(TestGraph) w = test_graph(cases[0].graph, 42, &test_comm);
     state = (Squares){.shard = &w.shard};
     Config config = case_config(&cases[0]);
     CLEARED(unmake) Made made = {0};

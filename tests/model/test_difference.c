@@ -6,8 +6,8 @@
 
 TEST(fp32_differences_give_the_same_rows) {
     CLEARED(ground_clear) Ground ground = ground_made();
-    CLEARED(flight_clear) Flight coded = flight_of(&ground, "fp32", "overlap", &difference);
-    CLEARED(flight_clear) Flight plain = flight_of(&ground, "fp32", "overlap", NULL);
+    OWNED(Flight) coded = flight_of(&ground, "fp32", "overlap", &difference);
+    OWNED(Flight) plain = flight_of(&ground, "fp32", "overlap", NULL);
     uint64_t before = hash_of_all(&coded);
     for (int epoch = 0; epoch < 6; epoch++) {
         fly(&coded);
@@ -22,9 +22,9 @@ TEST(fp32_differences_give_the_same_rows) {
 // The rows stay the same, so that their differences vanish and with them what rounding adds.
 TEST(few_bits_become_exact) {
     CLEARED(ground_clear) Ground ground = ground_made();
-    CLEARED(flight_clear) Flight coded = flight_of(&ground, "integer", "overlap", &difference);
-    CLEARED(flight_clear) Flight direct = flight_of(&ground, "integer", "overlap", NULL);
-    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "overlap", NULL);
+    OWNED(Flight) coded = flight_of(&ground, "integer", "overlap", &difference);
+    OWNED(Flight) direct = flight_of(&ground, "integer", "overlap", NULL);
+    OWNED(Flight) exact = flight_of(&ground, "fp32", "overlap", NULL);
     set_all_widths(&coded, 2);
     set_all_widths(&direct, 2);
     for (int epoch = 0; epoch < 60; epoch++) {
@@ -39,7 +39,7 @@ TEST(few_bits_become_exact) {
 
 TEST(new_widths_leave_memories_alone) {
     CLEARED(ground_clear) Ground ground = ground_made();
-    CLEARED(flight_clear) Flight coded = flight_of(&ground, "integer", "blocking", &difference);
+    OWNED(Flight) coded = flight_of(&ground, "integer", "blocking", &difference);
     for (int bits = 2; bits <= 8; bits += 2) {
         fly(&coded);
         uint64_t before = hash_of_all(&coded);
@@ -63,7 +63,7 @@ TEST(a_hook_left_out_is_seen) {
     Residual without = difference;
     without.after_encode = NULL;
     CLEARED(ground_clear) Ground ground = ground_made();
-    CLEARED(flight_clear) Flight coded = flight_of(&ground, "fp32", "overlap", &without);
+    OWNED(Flight) coded = flight_of(&ground, "fp32", "overlap", &without);
     fly(&coded);
     assert_int_equal(both_ends_agree(&coded, 1), test_comm.size == 1);
 }
@@ -71,7 +71,7 @@ TEST(a_hook_left_out_is_seen) {
 TEST(nothing_is_kept_where_nothing_is_remembered) {
     CLEARED(ground_clear) Ground ground = ground_made();
     assert_ptr_equal(family_find(&residual_family, "none", NULL, &(Error){0}), &residual_none);
-    CLEARED(flight_clear) Flight none = flight_of(&ground, "fp32", "overlap", &residual_none);
+    OWNED(Flight) none = flight_of(&ground, "fp32", "overlap", &residual_none);
     fly(&none);
     assert_null(model_exchanges(none.model).name);
 }

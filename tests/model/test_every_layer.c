@@ -124,8 +124,8 @@ static void try_case(const Case *c) {
     Said got = {0}, alone = {0};
     comm_self(&one);
     Config config = case_config(c);
-    CLEARED(test_graph_clear) TestGraph here = test_graph(c->graph, 42, &test_comm);
-    CLEARED(test_graph_clear) TestGraph whole = test_graph(c->graph, 42, &one);
+    OWNED(TestGraph) here = test_graph(c->graph, 42, &test_comm);
+    OWNED(TestGraph) whole = test_graph(c->graph, 42, &one);
     make(&made, c, &here, &config, "overlap");
     make(&lone, c, &whole, &config, "overlap");
     say(&got, &made, &here);

@@ -28,7 +28,7 @@ TEST(inference_equals_the_oracle) { compare_inference(cases, CASES); }
 
 TEST(a_fixed_epsilon_has_no_gradient) {
     const Case *c = &cases[LEARNING];
-    CLEARED(test_graph_clear) TestGraph w = test_graph(c->graph, 42, &test_comm);
+    OWNED(TestGraph) w = test_graph(c->graph, 42, &test_comm);
     Config config = case_config(c);
     CLEARED(unmake) Made made = {0};
     make(&made, c, &w, &config, "overlap");

@@ -120,8 +120,7 @@ TEST(every_combination_equals_the_oracle) {
     for (int i = 0; i < COMBINATIONS; i++) {
         Combination all = combination_of(i);
         all.c.name = all.name;
-        CLEARED(test_graph_clear)
-        TestGraph w = test_graph(all.c.graph, 100 + (uint64_t)i, &test_comm);
+        OWNED(TestGraph) w = test_graph(all.c.graph, 100 + (uint64_t)i, &test_comm);
         try_combination(&all, &w);
         for (int f = 0; f < FACTORS; f++)
             seen[f][all.value[f]]++;

@@ -28,7 +28,7 @@ TEST(two_stages_are_one_formula) {
     for (int i = 0; i < CASES; i++) {
         Comm alone;
         comm_self(&alone);
-        CLEARED(test_graph_clear) TestGraph w = test_graph(cases[i].graph, 42, &alone);
+        OWNED(TestGraph) w = test_graph(cases[i].graph, 42, &alone);
         OracleGraph graph = oracle_graph(&w.dataset);
         for (int k = 0; k < 2; k++) {
             double *one = oracle_hyper_operator(&graph, names[k]);

@@ -59,7 +59,7 @@ static void count_rows(const TestGraph *w, const char *cover, int64_t rows[2][2]
 
 static void check_rows(TestGraphKind kind) {
     int64_t replicas[2][2], fewest[2][2], sources[2][2], targets[2][2];
-    CLEARED(test_graph_clear) TestGraph w = test_graph(kind, 42, &test_comm);
+    OWNED(TestGraph) w = test_graph(kind, 42, &test_comm);
     Homes homes = homes_of(&w);
     int64_t read = count_replicas(&w, &homes, PIN_SOURCE);
     int64_t served = count_replicas(&w, &homes, PIN_TARGET);

@@ -279,8 +279,7 @@ TEST(areas_with_ties_are_those_of_all_pairs) {
 
 TEST(one_class_cannot_be_ranked) {
     int64_t left_out = -1;
-    CLEARED(test_graph_clear)
-    TestGraph of = test_graph(kind_of_one_split(SPLIT_VAL, 1), 3, &test_comm);
+    OWNED(TestGraph) of = test_graph(kind_of_one_split(SPLIT_VAL, 1), 3, &test_comm);
     assert_ok(score_is_defined(score_find("accuracy"), &of.shard, &test_comm, &left_out, &err));
     assert_refused(score_is_defined(score_find("roc_auc"), &of.shard, &test_comm, &left_out, &err),
                    EXIT_CONFIG, "use another metric, or splits with both");

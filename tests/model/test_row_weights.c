@@ -73,7 +73,7 @@ TEST(gradients_equal_the_oracle) {
     static Weighed weighed;
     for (int i = 0; i < 2 * CASES; i++) {
         const Case *c = &cases[i / 2];
-        CLEARED(test_graph_clear) TestGraph w = test_graph(c->graph, 42, &test_comm);
+        OWNED(TestGraph) w = test_graph(c->graph, 42, &test_comm);
         Config config = with_savings(case_config(c), i % 3 == 0 ? ALL_SAVINGS : 0, "min");
         ModelShape shape = case_shape(c, &config, &w.dataset);
         OracleGraph graph = oracle_graph(&w.dataset);
@@ -87,7 +87,7 @@ TEST(gradients_equal_the_oracle) {
 TEST(row_weights_come_and_go) {
     Metrics before[4], after[4];
     float own[NODES_MOST];
-    CLEARED(test_graph_clear) TestGraph w = test_graph(cases[0].graph, 42, &test_comm);
+    OWNED(TestGraph) w = test_graph(cases[0].graph, 42, &test_comm);
     CLEARED(unmake) Made made = {0};
     Config config = case_config(&cases[0]);
     weighs_rows = true;

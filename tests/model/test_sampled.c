@@ -66,7 +66,7 @@ static double *factors(const TestGraph *w, uint32_t epoch, int relation, int sou
 }
 
 static void run_sampled(const Sampled *s) {
-    CLEARED(test_graph_clear) TestGraph w = test_graph(s->of->graph, 42, &test_comm);
+    OWNED(TestGraph) w = test_graph(s->of->graph, 42, &test_comm);
     Config config = config_of(s), plain = with_savings(config, 0, "");
     ModelShape shape = case_shape(s->of, &plain, &w.dataset); // the oracle's
     OracleGraph graph = oracle_graph(&w.dataset);
@@ -89,7 +89,7 @@ TEST(its_gradient_is_that_of_the_rows_that_were_drawn) {
 // One layer reads, in the third epoch, what was drawn in the second.
 TEST(stale_rows_are_those_that_were_drawn_for_their_epoch) {
     Sampled one = {&cases[6], "sources", "all", "exchange"};
-    CLEARED(test_graph_clear) TestGraph w = test_graph(one.of->graph, 42, &test_comm);
+    OWNED(TestGraph) w = test_graph(one.of->graph, 42, &test_comm);
     CLEARED(unmake) Made made = {0};
     Config config = config_of(&one);
     make(&made, one.of, &w, &config, "stale");

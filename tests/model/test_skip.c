@@ -49,8 +49,8 @@ static Traffic traffic_of(const Flight *f, int first, int end) {
 
 static void assert_as_blocking(const char *codec, const char *rule) {
     CLEARED(ground_clear) Ground ground = ground_as(of_sources);
-    CLEARED(flight_clear) Flight skip = flight_as(&ground, skipping(codec, rule), "skip");
-    CLEARED(flight_clear) Flight exact = flight_of(&ground, codec, "blocking", NULL);
+    OWNED(Flight) skip = flight_as(&ground, skipping(codec, rule), "skip");
+    OWNED(Flight) exact = flight_of(&ground, codec, "blocking", NULL);
     for (int epoch = 0; epoch < 5; epoch++) {
         fly(&skip);
         fly(&exact);
@@ -72,8 +72,8 @@ TEST(what_sends_all_is_blocking) {
 // The rows of the features never move: theirs are left out, and are the same.
 TEST(nothing_moved_is_blocking) {
     CLEARED(ground_clear) Ground ground = ground_as(of_sources);
-    CLEARED(flight_clear) Flight skip = flight_as(&ground, skipping("fp32", "var:0"), "skip");
-    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "blocking", NULL);
+    OWNED(Flight) skip = flight_as(&ground, skipping("fp32", "var:0"), "skip");
+    OWNED(Flight) exact = flight_of(&ground, "fp32", "blocking", NULL);
     for (int epoch = 0; epoch < 5; epoch++) {
         fly(&skip);
         fly(&exact);
@@ -88,8 +88,8 @@ TEST(nothing_moved_is_blocking) {
 // Weights change once, after the first epoch.
 TEST(frozen_weights_send_headers_alone) {
     CLEARED(ground_clear) Ground ground = ground_as(of_sources);
-    CLEARED(flight_clear) Flight skip = flight_as(&ground, skipping("fp32", "var:0.001"), "skip");
-    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "blocking", NULL);
+    OWNED(Flight) skip = flight_as(&ground, skipping("fp32", "var:0.001"), "skip");
+    OWNED(Flight) exact = flight_of(&ground, "fp32", "blocking", NULL);
     for (int epoch = 1; epoch <= 5; epoch++) {
         Traffic before = traffic_of(&skip, 0, LAYERS), back = traffic_of(&skip, LAYERS, CHANNELS);
         fly(&skip);
@@ -112,7 +112,7 @@ TEST(frozen_weights_send_headers_alone) {
 // Frozen weights: the epochs of 1, 2, ... in which all messages of a channel travel.
 static void assert_epochs(const char *rule, int channel, const char *sends) {
     CLEARED(ground_clear) Ground ground = ground_as(of_sources);
-    CLEARED(flight_clear) Flight f = flight_as(&ground, skipping("fp32", rule), "skip");
+    OWNED(Flight) f = flight_as(&ground, skipping("fp32", rule), "skip");
     Channel *of = channel_of(&f, channel);
     for (const char *at = sends; *at != 0; at++) {
         int64_t skipped = channel_count(of).skipped;
@@ -138,7 +138,7 @@ TEST(rules_choose_epochs) {
 // After fifty broadcasts the code sends in odd epochs.
 TEST(the_code_sends_every_other_epoch) {
     CLEARED(ground_clear) Ground ground = ground_as(of_sources);
-    CLEARED(flight_clear) Flight f = flight_as(&ground, skipping("fp32", "code"), "skip");
+    OWNED(Flight) f = flight_as(&ground, skipping("fp32", "code"), "skip");
     Channel *of = channel_of(&f, 1);
     fly(&f);
     of->exchanges = f.epoch = 49;
@@ -181,9 +181,8 @@ static void assert_ends_agree(const Flight *f) {
 TEST(rows_are_never_older_than_tau) {
     enum { TAU = 4 };
     CLEARED(ground_clear) Ground ground = ground_as(of_sources);
-    CLEARED(flight_clear)
-    Flight skip = flight_as(&ground, skipping("fp32", "hybrid:0.015,4"), "skip");
-    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "blocking", NULL);
+    OWNED(Flight) skip = flight_as(&ground, skipping("fp32", "hybrid:0.015,4"), "skip");
+    OWNED(Flight) exact = flight_of(&ground, "fp32", "blocking", NULL);
     bool differed = false;
     for (int epoch = 0; epoch < 12; epoch++) {
         fly(&skip);
@@ -203,7 +202,7 @@ TEST(rows_are_never_older_than_tau) {
 // A row that is not a number has moved, whatever EPS is.
 TEST(what_is_not_a_number_is_sent) {
     CLEARED(ground_clear) Ground ground = ground_as(of_sources);
-    CLEARED(flight_clear) Flight f = flight_as(&ground, skipping("fp32", "var:1000"), "skip");
+    OWNED(Flight) f = flight_as(&ground, skipping("fp32", "var:1000"), "skip");
     fly(&f);
     fly(&f);
     ground.parameters[1][0] = NAN; // of the first layer
@@ -224,11 +223,9 @@ static uint64_t hash_of_ages(const Flight *f) {
 
 TEST(evaluation_changes_nothing) {
     CLEARED(ground_clear) Ground ground = ground_as(of_sources);
-    CLEARED(flight_clear)
-    Flight skip = flight_as(&ground, skipping("fp32", "hybrid:0.5,3"), "skip");
-    CLEARED(flight_clear)
-    Flight twin = flight_as(&ground, skipping("fp32", "hybrid:0.5,3"), "skip");
-    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "blocking", NULL);
+    OWNED(Flight) skip = flight_as(&ground, skipping("fp32", "hybrid:0.5,3"), "skip");
+    OWNED(Flight) twin = flight_as(&ground, skipping("fp32", "hybrid:0.5,3"), "skip");
+    OWNED(Flight) exact = flight_of(&ground, "fp32", "blocking", NULL);
     size_t bytes = (size_t)logit_count(&skip) * sizeof(float);
     float *want = test_memory(bytes), *got = test_memory(bytes);
     for (int epoch = 0; epoch < 7; epoch++) {
@@ -253,9 +250,9 @@ TEST(ages_outlive_a_resume) {
     for (int stop = 1; stop <= 5; stop += UNDER_SANITIZERS(3, 1)) {
         CodecOptions options = skipping(codecs[stop % 2], "hybrid:0.5,3");
         CLEARED(ground_clear) Ground ground = ground_as(of_sources);
-        CLEARED(flight_clear) Flight whole = flight_as(&ground, options, "skip");
-        CLEARED(flight_clear) Flight before = flight_as(&ground, options, "skip");
-        CLEARED(flight_clear) Flight after = flight_as(&ground, options, "skip");
+        OWNED(Flight) whole = flight_as(&ground, options, "skip");
+        OWNED(Flight) before = flight_as(&ground, options, "skip");
+        OWNED(Flight) after = flight_as(&ground, options, "skip");
         for (int epoch = 0; epoch < stop; epoch++) {
             fly(&whole);
             fly(&before);
@@ -279,7 +276,7 @@ typedef struct Sizes {
 
 static Sizes sizes_of(const Ground *ground, CodecOptions options, const char *schedule) {
     MemoryForecast forecast = {0};
-    CLEARED(flight_clear) Flight f = flight_as(ground, options, schedule);
+    OWNED(Flight) f = flight_as(ground, options, schedule);
     size_t with = memory_in_use();
     model_forecast(&forecast, &ground->shape, &f.parts, &ground->config);
     model_free(f.model);

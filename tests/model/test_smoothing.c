@@ -25,8 +25,8 @@ static void assert_only_readers_remember(const Flight *f, int slot) {
 // The rows stay the same, so that their means become what they are.
 TEST(smoothed_rows_become_exact) {
     CLEARED(ground_clear) Ground ground = ground_made();
-    CLEARED(flight_clear) Flight smooth_one = flight_of(&ground, "fp32", "overlap", &smoothing);
-    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "overlap", NULL);
+    OWNED(Flight) smooth_one = flight_of(&ground, "fp32", "overlap", &smoothing);
+    OWNED(Flight) exact = flight_of(&ground, "fp32", "overlap", NULL);
     assert_only_readers_remember(&smooth_one, 1);
     for (int epoch = 0; epoch < UNDER_SANITIZERS(5, 36); epoch++) {
         fly(&smooth_one);
@@ -48,8 +48,8 @@ TEST(readers_memories_outlive_evaluation_and_resume) {
 // so that what both ends remember of the third serves the next ones: their differences are 0.
 TEST(refreshes_are_exact_and_remembered) {
     CLEARED(ground_clear) Ground ground = ground_made();
-    CLEARED(flight_clear) Flight coded = flight_of(&ground, "integer", "overlap", &refreshed);
-    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "overlap", NULL);
+    OWNED(Flight) coded = flight_of(&ground, "integer", "overlap", &refreshed);
+    OWNED(Flight) exact = flight_of(&ground, "fp32", "overlap", NULL);
     set_all_widths(&coded, 2);
     for (int epoch = 1; epoch <= 7; epoch++) {
         int64_t of_coded = bytes_sent(&coded), of_exact = bytes_sent(&exact);
@@ -74,10 +74,9 @@ TEST(the_number_of_the_exchange_outlives_a_resume) {
 // The schedule's smoothing of what the quantization's differences stand for.
 TEST(two_residuals_do_both) {
     CLEARED(ground_clear) Ground ground = ground_made();
-    CLEARED(flight_clear)
-    Flight both = flight_as(&ground, flight_options("fp32", &smoothing, &difference), "overlap");
-    CLEARED(flight_clear)
-    Flight one = flight_as(&ground, flight_options("fp32", &smoothing, NULL), "overlap");
+    OWNED(Flight)
+    both = flight_as(&ground, flight_options("fp32", &smoothing, &difference), "overlap");
+    OWNED(Flight) one = flight_as(&ground, flight_options("fp32", &smoothing, NULL), "overlap");
     assert_only_readers_remember(&both, 0);
     for (int epoch = 0; epoch < 5; epoch++) {
         fly(&both);
@@ -100,9 +99,8 @@ TEST(messages_of_any_length_arrive) {
     static const char *const schedules_used[] = {"blocking", "overlap", "stale"};
     CLEARED(ground_clear) Ground ground = ground_made();
     for (int i = 0; i < 3; i++) {
-        CLEARED(flight_clear)
-        Flight coded = flight_as(&ground, sparse_options(NULL), schedules_used[i]);
-        CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", schedules_used[i], NULL);
+        OWNED(Flight) coded = flight_as(&ground, sparse_options(NULL), schedules_used[i]);
+        OWNED(Flight) exact = flight_of(&ground, "fp32", schedules_used[i], NULL);
         for (int epoch = 0; epoch < 3; epoch++) {
             fly(&coded);
             fly(&exact);
@@ -118,7 +116,7 @@ static int64_t bytes_of_features(const Flight *f) {
 // Features never change, so that from the second epoch on their messages are headers.
 TEST(rows_that_stay_take_no_byte) {
     CLEARED(ground_clear) Ground ground = ground_made();
-    CLEARED(flight_clear) Flight coded = flight_as(&ground, sparse_options(&difference), "overlap");
+    OWNED(Flight) coded = flight_as(&ground, sparse_options(&difference), "overlap");
     fly(&coded);
     for (int epoch = 0; epoch < 3; epoch++) {
         int64_t before = bytes_of_features(&coded), messages = 0;

@@ -9,8 +9,8 @@
 // below it to read rows of the new weights, and the way back one more for every layer.
 TEST(frozen_weights_catch_up) {
     CLEARED(ground_clear) Ground ground = ground_made();
-    CLEARED(flight_clear) Flight late = flight_of(&ground, "fp32", "stale", NULL);
-    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "blocking", NULL);
+    OWNED(Flight) late = flight_of(&ground, "fp32", "stale", NULL);
+    OWNED(Flight) exact = flight_of(&ground, "fp32", "blocking", NULL);
     bool alone = test_comm.size == 1;
     for (int epoch = 0; epoch < 2 * LAYERS + 2; epoch++) {
         fly(&late);
@@ -44,11 +44,11 @@ TEST(zeros_are_forgotten_in_time) {
     for (int i = 0; i < 4; i++) {
         CLEARED(ground_clear) Ground ground = ground_as(settings[i]);
         freeze(&ground);
-        CLEARED(flight_clear)
-        Flight late = flight_as(
-            &ground, scheduled_options("stale", (const char *const[4]){"comm.first=zero"}),
-            "stale");
-        CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "blocking", NULL);
+        OWNED(Flight)
+        late = flight_as(&ground,
+                         scheduled_options("stale", (const char *const[4]){"comm.first=zero"}),
+                         "stale");
+        OWNED(Flight) exact = flight_of(&ground, "fp32", "blocking", NULL);
         int once = ground.shape.layer0 == LAYER0_ONCE;
         bool alone = test_comm.size == 1;
         assert_int_equal(once, i % 2);
@@ -89,9 +89,8 @@ static double nearer(const char *const settings[4], int epochs, bool of_gradient
         ground_as((const char *const[4]){"model.layers=2", "lossless.input_features=auto"});
     if (frozen)
         freeze(&ground);
-    CLEARED(flight_clear)
-    Flight late = flight_as(&ground, scheduled_options("stale", settings), "stale");
-    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "blocking", NULL);
+    OWNED(Flight) late = flight_as(&ground, scheduled_options("stale", settings), "stale");
+    OWNED(Flight) exact = flight_of(&ground, "fp32", "blocking", NULL);
     for (int t = 0; t <= 2 * epochs; t++) {
         fly(&late);
         if (t < 2)
@@ -121,10 +120,10 @@ TEST(means_forget_by_their_decay) {
 TEST(means_begin_with_the_first_rows) {
     CLEARED(ground_clear) Ground ground = ground_made();
     freeze(&ground);
-    CLEARED(flight_clear)
-    Flight late = flight_as(
+    OWNED(Flight)
+    late = flight_as(
         &ground, scheduled_options("stale", (const char *const[4]){"comm.smooth=both"}), "stale");
-    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "blocking", NULL);
+    OWNED(Flight) exact = flight_of(&ground, "fp32", "blocking", NULL);
     fly(&exact);
     for (int epoch = 0; epoch < 2 * LAYERS; epoch++) {
         fly(&late);
@@ -140,7 +139,7 @@ TEST(only_what_is_smoothed_is_remembered) {
     for (int i = 0; i < 4; i++) {
         const char *smooth = test_text("comm.smooth=%s", ways[i]);
         CodecOptions options = scheduled_options("stale", (const char *const[4]){smooth});
-        CLEARED(flight_clear) Flight late = flight_as(&ground, options, "stale");
+        OWNED(Flight) late = flight_as(&ground, options, "stale");
         for (int k = 0; k < CHANNELS; k++) {
             const Channel *channel = channel_of(&late, k);
             bool smooths = channel->id.direction == FORWARD ? i & 1 : i & 2;
@@ -159,8 +158,8 @@ TEST(smoothing_by_nothing_changes_nothing) {
     CLEARED(ground_clear) Ground ground = ground_made();
     CodecOptions options = scheduled_options(
         "stale", (const char *const[4]){"comm.smooth=both", "comm.smooth_decay=0"});
-    CLEARED(flight_clear) Flight smooth = flight_as(&ground, options, "stale");
-    CLEARED(flight_clear) Flight plain = flight_of(&ground, "fp32", "stale", NULL);
+    OWNED(Flight) smooth = flight_as(&ground, options, "stale");
+    OWNED(Flight) plain = flight_of(&ground, "fp32", "stale", NULL);
     for (int epoch = 0; epoch < 4; epoch++) {
         fly(&smooth);
         fly(&plain);
@@ -200,7 +199,7 @@ static bool has_landed(const Channel *channel) {
 // Messages have more chunks than may be posted at once, so somebody must move them.
 TEST(whoever_waits_moves_them) {
     CLEARED(ground_clear) Ground ground = ground_made();
-    CLEARED(flight_clear) Flight late = flight_of(&ground, "fp32", "stale", NULL);
+    OWNED(Flight) late = flight_of(&ground, "fp32", "stale", NULL);
     fly(&late);
     fly(&late);
     double begin = clock_seconds();
@@ -218,8 +217,8 @@ TEST(whoever_waits_moves_them) {
 // Rows in flight keep the widths that they were packed with.
 TEST(widths_change_behind_what_flies) {
     CLEARED(ground_clear) Ground ground = ground_made();
-    CLEARED(flight_clear) Flight late = flight_of(&ground, "integer", "stale", NULL);
-    CLEARED(flight_clear) Flight twin = flight_of(&ground, "integer", "stale", NULL);
+    OWNED(Flight) late = flight_of(&ground, "integer", "stale", NULL);
+    OWNED(Flight) twin = flight_of(&ground, "integer", "stale", NULL);
     for (int epoch = 0; epoch < 3; epoch++) {
         fly(&late);
         fly(&twin);
@@ -241,9 +240,9 @@ TEST(widths_change_behind_what_flies) {
 TEST(others_do_not_disturb_what_flies) {
     CLEARED(ground_clear) Ground ground = ground_made();
     CodecOptions smooth = scheduled_options("stale", (const char *const[4]){"comm.smooth=both"});
-    CLEARED(flight_clear) Flight late = flight_as(&ground, smooth, "stale");
-    CLEARED(flight_clear) Flight twin = flight_as(&ground, smooth, "stale");
-    CLEARED(flight_clear) Flight exact = flight_of(&ground, "fp32", "blocking", NULL);
+    OWNED(Flight) late = flight_as(&ground, smooth, "stale");
+    OWNED(Flight) twin = flight_as(&ground, smooth, "stale");
+    OWNED(Flight) exact = flight_of(&ground, "fp32", "blocking", NULL);
     size_t bytes = (size_t)logit_count(&late) * sizeof(float);
     float *want = test_memory(bytes), *got = test_memory(bytes);
     const DeviceFloat *parameters = on_device(ground.parameters[0]);
@@ -271,9 +270,8 @@ typedef struct Sizes {
 
 static Sizes sizes_of(const Ground *ground, const char *schedule, const char *smooth) {
     MemoryForecast forecast = {0};
-    CLEARED(flight_clear)
-    Flight f =
-        flight_as(ground, scheduled_options(schedule, (const char *const[4]){smooth}), schedule);
+    OWNED(Flight)
+    f = flight_as(ground, scheduled_options(schedule, (const char *const[4]){smooth}), schedule);
     size_t with = memory_in_use();
     model_forecast(&forecast, &ground->shape, &f.parts, &ground->config);
     model_free(f.model);
@@ -296,7 +294,7 @@ TEST(their_memory_is_planned) {
     CLEARED(ground_clear) Ground ground = ground_made();
     Sizes one = sizes_of(&ground, "blocking", NULL), each = sizes_of(&ground, "stale", NULL);
     Sizes smooth = sizes_of(&ground, "stale", "comm.smooth=both");
-    CLEARED(flight_clear) Flight f = flight_of(&ground, "fp32", "stale", NULL);
+    OWNED(Flight) f = flight_of(&ground, "fp32", "stale", NULL);
     double planned = (double)each.planned - (double)one.planned;
     double taken = (double)each.taken - (double)one.taken, means = (double)halo_bytes(&f);
     assert_true(test_comm.size == 1 || taken > 100000);

@@ -73,7 +73,7 @@ static void make(Made *made, const Scene *s, const Kind *kind, const Backend *b)
     GradSpan span[MODEL_PARAMETERS];
     GradForm form = {.rank = kind->rank, .remembers = true};
     model_spans(&form, &s->shape, span);
-    CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, b, &form);
+    OWNED(GradSync) *sync = gradsync_new(&test_comm, b, &form);
     ModelParts parts = parts_of(s, kind, b);
     parts.sync = sync;
     CLEARED(model_drop) Model *model = assert_ok(model_new(&s->shape, &parts, &s->config, &err));

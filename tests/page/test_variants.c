@@ -116,7 +116,7 @@ TEST(a_long_curve_is_made_of_epochs_that_were_evaluated) {
                       epoch);
     put_run("long", "vanilla", 1, 0.01, 1);
     put("long", "metrics.jsonl", text);
-    CLEARED(json_drop) Json *data = data_of("long");
+    OWNED(Json) *data = data_of("long");
     const Json *epochs = json_get(json_get(first_run(data), "curve"), "epoch");
     int evaluated = 0, points = 0;
     for (const Json *epoch = json_first(epochs); epoch != NULL; epoch = json_next(epoch)) {
@@ -137,7 +137,7 @@ TEST(files_that_are_not_whole_leave_gaps_only) {
     test_write_text(test_path("torn/assignments/epoch-5.json"),
                     "{\"parts\": [{\"layer\": 1}, 4, {\"layer\": 1, \"direction\": \"forward\", "
                     "\"rows\": {\"2\": 6, \"4\": null}}]}");
-    CLEARED(json_drop) Json *data = data_of("torn");
+    OWNED(Json) *data = data_of("torn");
     const Json *assignments = json_get(first_run(data), "assignments");
     assert_int_equal(json_size(assignments), 1);
     const Json *parts = json_get(json_first(assignments), "parts");

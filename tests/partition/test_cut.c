@@ -44,7 +44,7 @@ TEST(test_every_method_fills_every_part_and_repeats) {
     int32_t part[150], again[150];
     for (int r = 0; r < RULES; r++)
         for (int s = r % SIZE_STEP; s < 6; s += SIZE_STEP) {
-            CLEARED(dataset_clear) Dataset d = graph_make(sizes[s], rules[r], false, 1);
+            OWNED(Dataset) d = graph_make(sizes[s], rules[r], false, 1);
             for (const char *const *method = method_words(false); *method != NULL; method++)
                 for (int c = 0; c < 5 && counts[c] <= sizes[s]; c++) {
                     Config config = config_for(*method);
@@ -77,7 +77,7 @@ TEST(test_every_method_cuts_hypergraphs) {
             for (int turn = 0; turn < test_turns(1, 2); turn++) { // each cut by METIS is a process
                 bool directed = (r + s + turn) % 2 == 1;
                 HyperKind kind = {sizes[s], 110 - sizes[s], pin_rules[r], directed, r % 2 == 0};
-                CLEARED(dataset_clear) Dataset d = hyper_make(kind, 1);
+                OWNED(Dataset) d = hyper_make(kind, 1);
                 for (const char *const *method = method_words(true); *method != NULL; method++)
                     for (int c = 0; c < 5 && counts[c] <= sizes[s]; c++)
                         check_hyper_cut(&d, *method, counts[c]);
@@ -95,7 +95,7 @@ static int64_t largest(const int32_t *part, int64_t nodes, int parts) {
 
 TEST(test_random_and_blocks_are_even_and_what_they_say) {
     int32_t part[101], other[101];
-    CLEARED(dataset_clear) Dataset d = graph_make(101, graph_random, false, 1);
+    OWNED(Dataset) d = graph_make(101, graph_random, false, 1);
     Config config = config_for("blocks");
     assert_ok(partition_cut(part, &d, 4, &config, &err, &(Warnings){0}));
     assert_int_equal(largest(part, 101, 4), 26); // ceil(101 / 4)
@@ -111,7 +111,7 @@ TEST(test_random_and_blocks_are_even_and_what_they_say) {
 
 // A method that reads no edges gets no transpose.
 TEST(test_methods_get_what_they_ask_for) {
-    CLEARED(dataset_clear) Dataset d = graph_make(600, graph_random, false, 1); // directed
+    OWNED(Dataset) d = graph_make(600, graph_random, false, 1); // directed
     assert_int_equal(bytes_of_cut(&d, "blocks", 4),
                      4 * sizeof(int64_t)); // what counts the nodes of parts
     assert_int_equal(bytes_of_cut(&d, "random", 4), 600 * 16);
@@ -120,7 +120,7 @@ TEST(test_methods_get_what_they_ask_for) {
 
 TEST(test_metis_finds_the_two_cliques) {
     int32_t part[80];
-    CLEARED(dataset_clear) Dataset d = graph_make(80, graph_cliques, false, 1);
+    OWNED(Dataset) d = graph_make(80, graph_cliques, false, 1);
     Config config = config_for("metis");
     assert_ok(partition_cut(part, &d, 2, &config, &err, &(Warnings){0}));
     for (int v = 0; v < 80; v++)
@@ -169,7 +169,7 @@ static bool graph_ring(int64_t i, int64_t j, int64_t n, uint64_t seed) {
 TEST(test_training_nodes_are_balanced_when_asked_for) {
     enum { N = 1200 };
     static int32_t part[N];
-    CLEARED(dataset_clear) Dataset d = graph_make(N, graph_ring, false, 1);
+    OWNED(Dataset) d = graph_make(N, graph_ring, false, 1);
     for (int v = 0; v < N; v++)
         d.split[v] = v < N / 4 ? SPLIT_TRAIN : SPLIT_TEST;
     Config config = config_for("metis");
@@ -187,7 +187,7 @@ TEST(test_training_nodes_are_balanced_when_asked_for) {
 
 TEST(test_wrong_requests_are_refused) {
     int32_t part[10];
-    CLEARED(dataset_clear) Dataset d = graph_make(10, graph_random, false, 1);
+    OWNED(Dataset) d = graph_make(10, graph_random, false, 1);
     static const char *const wrong[] = {"mettis", "file:", "file", "metis:4", "", "METIS"};
     for (int i = 0; i < 6; i++) {
         Config config = config_for(wrong[i]);
@@ -223,7 +223,7 @@ TEST(test_part_files_are_checked) {
         {"", "0 lines for 4 nodes", EXIT_DATA},
     };
     static const int32_t expected[4] = {0, 1, 2, 0};
-    CLEARED(dataset_clear) Dataset d = graph_make(4, graph_star, false, 1);
+    OWNED(Dataset) d = graph_make(4, graph_star, false, 1);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *path = test_path("four.part.3");
         char method[CONFIG_TEXT];
@@ -249,7 +249,7 @@ TEST(test_missing_part_file_and_empty_part) {
     char method[CONFIG_TEXT];
     Warnings warnings = {0};
     int32_t part[4];
-    CLEARED(dataset_clear) Dataset d = graph_make(4, graph_star, false, 1);
+    OWNED(Dataset) d = graph_make(4, graph_star, false, 1);
     snprintf(method, sizeof method, "file:%s", test_path("nowhere.part.2"));
     Config config = config_for(method);
     assert_refused(partition_cut(part, &d, 2, &config, &err, &warnings), EXIT_NO_INPUT,
@@ -268,7 +268,7 @@ TEST(test_listed_files_give_the_listed_outcome) {
     path_folder(folder, sizeof folder, list);
     FILE *file = fopen(list, "r");
     assert_non_null(file);
-    CLEARED(dataset_clear) Dataset d = graph_make(64, graph_ring, false, 1);
+    OWNED(Dataset) d = graph_make(64, graph_ring, false, 1);
     int rows = 0;
     while (fgets(line, sizeof line, file) != NULL) {
         char *path = strtok(line, "\t"), *reader = strtok(NULL, "\t"),

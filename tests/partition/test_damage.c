@@ -214,7 +214,7 @@ TEST(test_damaged_line_of_a_rank_is_refused) {
 TEST(test_full_disk_is_one_sentence) {
     Error said = {0};
     int32_t part[12] = {0};
-    CLEARED(dataset_clear) Dataset d = graph_make(12, graph_random, false, 5);
+    OWNED(Dataset) d = graph_make(12, graph_random, false, 5);
     const char *folder = test_path("full");
     assert_ok(file_make_folder(folder, &err));
     const char *path = test_text("%s/part-0-of-1.safetensors", folder);

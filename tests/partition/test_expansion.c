@@ -41,7 +41,7 @@ static int32_t *expanded(const Dataset *d, int64_t seed, float *scale) {
 
 // Pairs whose hyperedges all have at most 64 pins weigh what the definition says.
 TEST(test_small_hyperedges_are_cliques) {
-    CLEARED(dataset_clear) Dataset d = hyper_make(kind, 5);
+    OWNED(Dataset) d = hyper_make(kind, 5);
     float scale;
     int32_t *weight = expanded(&d, 3, &scale);
     int64_t checked = 0;
@@ -65,7 +65,7 @@ TEST(test_small_hyperedges_are_cliques) {
 // Each pin adds the same weight to its node whatever the size of the hyperedge; both ends of a pair
 // agree; pairs of large hyperedges are a few, connected, among pins, and others with another seed.
 TEST(test_large_hyperedges_are_sampled) {
-    CLEARED(dataset_clear) Dataset d = hyper_make(kind, 5);
+    OWNED(Dataset) d = hyper_make(kind, 5);
     float scale;
     int32_t *weight = expanded(&d, 3, &scale), *other = expanded(&d, 4, &scale);
     for (int64_t v = 0; v < N; v++) {
@@ -89,7 +89,7 @@ static bool only_one(int64_t h, int64_t v, uint64_t seed) {
 
 // One hyperedge of 100 pins: 16 partners at most for each pin, and a cycle through all of them.
 TEST(test_a_large_hyperedge_is_connected_by_few_pairs) {
-    CLEARED(dataset_clear) Dataset d = hyper_make((HyperKind){N, M, only_one, false, false}, 5);
+    OWNED(Dataset) d = hyper_make((HyperKind){N, M, only_one, false, false}, 5);
     float scale;
     int32_t *weight = expanded(&d, 3, &scale);
     for (int64_t v = 0; v < N; v++) {
@@ -108,7 +108,7 @@ TEST(test_a_large_hyperedge_is_connected_by_few_pairs) {
 
 TEST(test_methods_find_the_two_groups) {
     static const char *const methods[] = {"metis", "metis:star", "fennel:9"};
-    CLEARED(dataset_clear) Dataset d = hyper_make((HyperKind){80, 60, hyper_two, false, false}, 5);
+    OWNED(Dataset) d = hyper_make((HyperKind){80, 60, hyper_two, false, false}, 5);
     for (int m = 0; m < 3; m++) {
         int32_t part[140];
         Config config = config_for(methods[m]);
@@ -138,7 +138,7 @@ static bool rings(int64_t h, int64_t v, uint64_t seed) {
 
 TEST(test_small_hyperedges_weigh_more) {
     static const char *const methods[] = {"metis", "fennel:20"};
-    CLEARED(dataset_clear) Dataset d = hyper_make((HyperKind){80, 162, rings, false, false}, 5);
+    OWNED(Dataset) d = hyper_make((HyperKind){80, 162, rings, false, false}, 5);
     for (int m = 0; m < 2; m++) {
         int32_t part[242];
         int cut = 0;
@@ -159,7 +159,7 @@ static bool tapering(int64_t h, int64_t v, uint64_t seed) {
 }
 
 TEST(test_star_balances_pins) {
-    CLEARED(dataset_clear) Dataset d = hyper_make((HyperKind){800, 400, tapering, false, false}, 5);
+    OWNED(Dataset) d = hyper_make((HyperKind){800, 400, tapering, false, false}, 5);
     int32_t part[1200];
     int64_t pins[4] = {0}, most = 0, sum = 0;
     Config config = config_for("metis:star");
@@ -193,7 +193,7 @@ static double heaviest(const int32_t *part, const Dataset *d, int parts) {
 
 TEST(test_nodes_are_balanced_by_their_weight) {
     static const char *const methods[] = {"metis", "metis:star"};
-    CLEARED(dataset_clear) Dataset d = hyper_make((HyperKind){800, 400, band, false, true}, 5);
+    OWNED(Dataset) d = hyper_make((HyperKind){800, 400, band, false, true}, 5);
     for (int scale = 0; scale < 2; scale++) // weights whose sum is beyond 2^31, too
         for (int m = 0; m < 2; m++) {
             int32_t part[1200];
@@ -207,7 +207,7 @@ TEST(test_nodes_are_balanced_by_their_weight) {
 
 TEST(test_training_nodes_are_balanced_when_asked_for) {
     static const char *const methods[] = {"metis", "metis:star"};
-    CLEARED(dataset_clear) Dataset d = hyper_make((HyperKind){800, 400, band, false, true}, 5);
+    OWNED(Dataset) d = hyper_make((HyperKind){800, 400, band, false, true}, 5);
     for (int v = 0; v < 800; v++) {
         d.split[v] = v < 200 ? SPLIT_TRAIN : SPLIT_TEST;
         d.node_weight[v] = 1;
@@ -229,8 +229,7 @@ TEST(test_training_nodes_are_balanced_when_asked_for) {
 
 TEST(test_what_does_not_fit_is_refused) {
     static const char *const methods[] = {"metis", "metis:star", "fennel", "blocks"};
-    CLEARED(dataset_clear)
-    Dataset d = hyper_make((HyperKind){700, 700, hyper_random, false, false}, 5);
+    OWNED(Dataset) d = hyper_make((HyperKind){700, 700, hyper_random, false, false}, 5);
     int32_t part[1400];
     size_t before = memory_in_use();
     for (int m = 0; m < 4; m++) {
@@ -257,7 +256,7 @@ TEST(test_a_circuit_is_cut_well) {
         int parts;
         int64_t replicas;
     } cases[] = {{2, 600}, {8, 2500}};
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     Config config = CONFIGURED(test_text("data.path=%s", data_path_or_skip("hg_ispd98/ibm01.hgr")));
     assert_ok(dataset_load(&d, &config, &err));
     int32_t *part = TEST_ARRAY(int32_t, d.nodes + d.hyperedges);

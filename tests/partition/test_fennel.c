@@ -113,7 +113,7 @@ TEST(parts_are_those_of_the_definition) {
             CLEARED(graph_clear) Graph graph = {0};
             if (parts > n)
                 continue;
-            CLEARED(dataset_clear) Dataset d = graph_make(n, rules[r], false, (uint64_t)c);
+            OWNED(Dataset) d = graph_make(n, rules[r], false, (uint64_t)c);
             Config config = config_for(methods[m]);
             bool symmetric = dataset_is_symmetric(&d);
             Oracle sources = oracle_of(&d, parts, false), both = oracle_of(&d, parts, !symmetric);
@@ -150,8 +150,7 @@ static int64_t cut_entries(const Dataset *d, const int32_t *part, int parts, dou
 
 // METIS finds the communities; three passes come close, a random cut does not.
 TEST(communities_are_found_and_parts_are_even) {
-    CLEARED(dataset_clear)
-    Dataset d = planted("planted:nodes=6000,edges=150000,features=0,communities=32");
+    OWNED(Dataset) d = planted("planted:nodes=6000,edges=150000,features=0,communities=32");
     static const char *const names[] = {"metis", "random", "fennel:3"};
     int32_t *part = TEST_ARRAY(int32_t, d.nodes);
     for (int parts = 2; parts <= 8; parts *= 2) {
@@ -170,8 +169,7 @@ TEST(communities_are_found_and_parts_are_even) {
 TEST(it_takes_eight_bytes_a_node_beyond_blocks) {
     static const int counts[] = {1, 2, 7, 64};
     for (int directed = 0; directed < 2; directed++) {
-        CLEARED(dataset_clear)
-        Dataset d = graph_make(1500, directed ? graph_random : graph_star, false, 1);
+        OWNED(Dataset) d = graph_make(1500, directed ? graph_random : graph_star, false, 1);
         for (int c = 0; c < 4; c++) {
             size_t blocks = bytes_of_cut(&d, "blocks", counts[c]);
             for (int m = 0; m < 5; m += 2) {
@@ -191,7 +189,7 @@ TEST(passes_that_are_none_are_refused) {
                                         "fennel:-1",
                                         "fennel: 3",
                                         "fennel:99999999999999999999"};
-    CLEARED(dataset_clear) Dataset d = graph_make(10, graph_star, false, 1);
+    OWNED(Dataset) d = graph_make(10, graph_star, false, 1);
     for (int i = 0; i < 7; i++) {
         int32_t part[10];
         Config config = config_for(wrong[i]);

@@ -35,7 +35,7 @@ TEST(what_is_taken_was_foreseen) {
     skip(); // its own memory is resident, too
 #endif
     for (int near = 0; near < 2; near++) {
-        CLEARED(dataset_clear) Dataset dataset = {0};
+        OWNED(Dataset) dataset = {0};
         MemoryForecast forecast = {0};
         const char *path = test_path(near ? "near.txt" : "far.txt");
         write_graph(path, near);

@@ -38,7 +38,7 @@ TEST(test_homes_follow_the_majority_rule) {
             for (int m = 0; m < 2; m++) {
                 int32_t part[ROWS], expected[ROWS];
                 HyperKind kind = kind_of(r, c);
-                CLEARED(dataset_clear) Dataset d = hyper_make(kind, 5);
+                OWNED(Dataset) d = hyper_make(kind, 5);
                 Config config = config_for(methods[m]);
                 assert_ok(partition_cut(part, &d, part_counts[c], &config, &err, &(Warnings){0}));
                 memcpy(expected, part, sizeof part);
@@ -185,7 +185,7 @@ TEST(test_rows_sent_are_those_of_sources_and_targets) {
     int64_t sent[2][4][4] = {0}, told[2][4][4] = {0}, rows = 0;
     CLEARED(cut_close) Cut cut = cut_open(hyper_make(kind, 5), 4, NULL, true);
     count_sent(&cut, &kind, sent);
-    CLEARED(json_drop) Json *report = report_of(&cut);
+    OWNED(Json) *report = report_of(&cut);
     for (int w = 0; w < 2; w++)
         for (const Json *m = json_first(json_get(report, ways[w])); m != NULL; m = json_next(m)) {
             const Json *from = json_first(m), *to = json_next(from);

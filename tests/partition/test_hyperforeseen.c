@@ -30,7 +30,7 @@ TEST(what_a_hypergraph_takes_was_foreseen) {
     static const char *const methods[] = {"metis:star", "metis"};
     for (int m = 0; m < 2; m++) // from the least to the most: the largest prediction is asked for
         for (int near = 1; near >= 0; near--) {
-            CLEARED(dataset_clear) Dataset dataset = hypergraph(near);
+            OWNED(Dataset) dataset = hypergraph(near);
             Config config = {.partition.seed = 1};
             snprintf(config.partition.method, sizeof config.partition.method, "%s", methods[m]);
             int32_t *part = TEST_ARRAY(int32_t, NODES_MADE + HYPEREDGES_MADE);

@@ -104,7 +104,7 @@ static double asked_at; // clock
 static bool is_asked(void) { return clock_seconds() >= asked_at; }
 
 TEST(a_stop_kills_metis_at_once) {
-    CLEARED(dataset_clear) Dataset d = graph_make(60, graph_random_both, false, 3);
+    OWNED(Dataset) d = graph_make(60, graph_random_both, false, 3);
     int32_t part[60];
     Config config = CONFIGURED();
     const char *pid_file = test_path("pid");

@@ -27,8 +27,7 @@ static double reported(const Dataset *d, const int32_t *part, int parts) {
     json_begin_object(&writer, NULL);
     assert_ok(partition_put_report(&writer, folder, NULL, &err));
     json_end_object(&writer);
-    CLEARED(json_drop)
-    Json *json = assert_ok(json_parse(writer.text, writer.bytes, "report", &err));
+    OWNED(Json) *json = assert_ok(json_parse(writer.text, writer.bytes, "report", &err));
     double value = json_number(json_get(json, "multiplicity"));
     return value;
 }
@@ -39,7 +38,7 @@ TEST(test_look_alikes_have_the_readers_that_they_were_asked_for) {
         int parts;
     } asked[] = {{1.2, 4}, {1.7, 4}, {1.6, 8}, {2.6, 8}};
     for (int i = 0; i < 4; i++) {
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         Config config = config_for("metis");
         const char *name =
             test_text("dcsbm:nodes=6000,edges=120000,features=0,multiplicity=%g,parts=%d",

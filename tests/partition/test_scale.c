@@ -42,7 +42,7 @@ static int64_t size_of(const char *folder, const char *name) {
 }
 
 TEST(test_nothing_grows_with_the_square_of_the_parts) {
-    CLEARED(dataset_clear) Dataset d = ring_of_nodes();
+    OWNED(Dataset) d = ring_of_nodes();
     int32_t *part = TEST_ARRAY(int32_t, GRAPH_NODES);
     const char *folder = test_path("many");
     for (int32_t v = 0; v < GRAPH_NODES; v++)

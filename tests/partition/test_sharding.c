@@ -242,7 +242,7 @@ TEST(a_rank_that_sees_another_dataset_makes_no_shard) {
     const char *base = new_name("places");
     assert_non_null(getcwd(here, sizeof here));
     for (int i = 0; i < 2; i++) {
-        CLEARED(dataset_clear) Dataset d = graph_make(60, graph_random, true, 3 + (uint64_t)i);
+        OWNED(Dataset) d = graph_make(60, graph_random, true, 3 + (uint64_t)i);
         snprintf(place[i], sizeof place[i], "%s/%d", base, i);
         const char *data = test_text("%s/data", place[i]);
         if (test_comm.rank == 0)

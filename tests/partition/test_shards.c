@@ -157,7 +157,7 @@ static void figures_are_those_of_the_graph(const Cut *cut) {
         }
     }
     const char *path = test_text("%s/partition.json", cut->folder);
-    CLEARED(json_drop) Json *json = assert_ok(json_read(path, &err));
+    OWNED(Json) *json = assert_ok(json_read(path, &err));
     assert_int_equal(number(json, "undirected_edges"), pairs);
     assert_int_equal(number(json, "edge_cut"), cuts);
     bool symmetric = json_bool(json_get(json, "symmetric"));

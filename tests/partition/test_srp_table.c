@@ -200,7 +200,7 @@ static void compare(const Row *row, int rows) {
 static void check_cuts(const Set *set) {
     const char *path = data_path_or_skip(set->path), *out = getenv("FRINGE_WRITE_TABLE");
     Row row[COUNTS * WAYS];
-    CLEARED(dataset_clear) Dataset dataset = {0};
+    OWNED(Dataset) dataset = {0};
     Config config = config_of(path, &ways[0]);
     assert_ok(dataset_load(&dataset, &config, &err));
     int first = (int)(set - sets) % COUNTS, counts = test_turns(1, COUNTS), rows = 0;

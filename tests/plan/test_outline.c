@@ -58,8 +58,7 @@ static void usual_epoch(EpochRecord *record, Trainer *t, const Config *config) {
 // The rank with the largest plan compares; trainer_new is collective.
 static void compare(PlanCut *cut, const Config *config, const Shard *shard) {
     PlanEstimate *estimate = TEST_ARRAY(PlanEstimate, 1);
-    CLEARED(trainer_drop)
-    Trainer *t = assert_ok(trainer_new(config, shard, &test_comm, 1, NULL, &err));
+    OWNED(Trainer) *t = assert_ok(trainer_new(config, shard, &test_comm, 1, NULL, &err));
     EpochRecord record;
     usual_epoch(&record, t, config);
     assert_ok(plan_estimate(estimate, config, cut, &machine, &err));
@@ -107,7 +106,7 @@ typedef void CompareSome(PlanCut *cut, const Shard *shard, const char *const *mo
 static void compare_all(TestGraphKind kind, CompareSome *some, const char *const *more, int count) {
     Shard shard;
     PlanCut cut;
-    CLEARED(test_graph_clear) TestGraph graph = test_graph(kind, 8, &test_comm);
+    OWNED(TestGraph) graph = test_graph(kind, 8, &test_comm);
     const char *folder = write_shards(&graph);
     assert_ok(shard_open(&shard, folder, test_comm.rank, &err));
     assert_ok(plan_cut_open(&cut, folder, test_comm.size, &err));

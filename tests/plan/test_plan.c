@@ -39,7 +39,7 @@ static void make_path(Dataset *d) {
 
 // In blocks, or node by node in turn.
 static void open_cut_path(PlanCut *cut, int parts, bool in_turn) {
-    CLEARED(dataset_clear) Dataset dataset = {0};
+    OWNED(Dataset) dataset = {0};
     int32_t part[PATH_NODES];
     const char *folder = test_path(test_text("path-%d-%d", parts, in_turn));
     make_path(&dataset);

@@ -57,7 +57,7 @@ TEST(the_plan_is_what_is_used) {
     config.program.blocks = 12;
     config.program.pairs = 20;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        CLEARED(test_graph_clear) TestGraph graph = test_graph(kinds[k], 42, &test_comm);
+        OWNED(TestGraph) graph = test_graph(kinds[k], 42, &test_comm);
         for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
             double planned = planned_for(&graph, &config, programs[i]),
                    used = used_by(&graph, &config, programs[i]);

@@ -136,8 +136,7 @@ TEST(versions_are_members_and_name_what_is_linked) {
     json_begin_object(&writer, NULL);
     report_versions(&writer, NULL, backend);
     json_end_object(&writer);
-    CLEARED(json_drop)
-    Json *object = assert_ok(json_parse(writer.text, writer.bytes, "versions", &err));
+    OWNED(Json) *object = assert_ok(json_parse(writer.text, writer.bytes, "versions", &err));
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const Json *version = json_get(object, names[i]);
         assert_non_null(version);

@@ -49,7 +49,7 @@ TEST(a_start_takes_the_next_free_folder_and_nothing_moves) {
     }
     for (int i = 0; i < 3; i++) {
         const char *run = test_text("%s/run.json", taken[i]);
-        CLEARED(json_drop) Json *json = json_read(test_path(run), &(Error){0});
+        OWNED(Json) *json = json_read(test_path(run), &(Error){0});
         assert_string_equal(json_get_text(json, "in"), test_path(taken[i]));
     }
     expect(&one, "anew", slow, anew, "anew-4");

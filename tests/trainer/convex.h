@@ -44,7 +44,7 @@ static inline void configure_problem(int epochs, const char *const *more, int mo
 }
 
 static inline void trained(double *weight) {
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    OWNED(Trainer) *t = new_trainer();
     while (!trainer_finished(t))
         assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
     assert_int_equal(t->shape.parameter_count, WEIGHTS);

@@ -42,7 +42,7 @@ static inline void train(Run *run, Trainer *t) {
 static inline Run whole_run(const char *const *more, int count) {
     static Run run;
     memset(&run, 0, sizeof run);
-    CLEARED(trainer_drop) Trainer *t = trainer_with(more, count);
+    OWNED(Trainer) *t = trainer_with(more, count);
     train(&run, t);
     return run;
 }

@@ -25,9 +25,8 @@ static void train(double loss[6], TestGraphKind kind, const Comm *comm) {
     EpochRecord record;
     config = CONFIGURED("model.layers=3", "model.hidden=[8]", "train.epochs=6",
                         "train.eval_every=2", "run.threads=1");
-    CLEARED(test_graph_clear) TestGraph graph = test_graph(kind, 4, comm);
-    CLEARED(trainer_drop)
-    Trainer *t = assert_ok(trainer_new(&config, &graph.shard, comm, 3, NULL, &err));
+    OWNED(TestGraph) graph = test_graph(kind, 4, comm);
+    OWNED(Trainer) *t = assert_ok(trainer_new(&config, &graph.shard, comm, 3, NULL, &err));
     while (!trainer_finished(t)) {
         assert_ok(trainer_epoch(t, &record, &err));
         loss[record.epoch - 1] = record.loss;
@@ -58,7 +57,7 @@ TEST(no_training_nodes_is_a_sentence) {
     TestGraphKind kind = {
         .nodes = 48, .degree = 5, .features = 6, .classes = 3, .split = no_training};
     assert_ok(config_load(&config, NULL, NULL, 0, &err));
-    CLEARED(test_graph_clear) TestGraph graph = test_graph(kind, 4, &test_comm);
+    OWNED(TestGraph) graph = test_graph(kind, 4, &test_comm);
     assert_refused(trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err), EXIT_DATA,
                    "training split");
 }

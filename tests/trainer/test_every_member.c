@@ -28,9 +28,8 @@ WORLD_TEST(every_optimizer_goes_down) {
         static Run run;
         int64_t still;
         const char *word = family_word(&optimizer_family, i);
-        CLEARED(trainer_drop)
-        Trainer *t = TRAINER(test_text("train.optimizer=%s", word), "train.lr=0.02",
-                             "train.weight_decay=[0]");
+        OWNED(Trainer) *t = TRAINER(test_text("train.optimizer=%s", word), "train.lr=0.02",
+                                    "train.weight_decay=[0]");
         if (first_step(t, &still) >= 0 || still > 0)
             fail_msg("%s: %lld weights with a gradient stand still, or the step goes up", word,
                      (long long)still);
@@ -45,9 +44,8 @@ WORLD_TEST(every_optimizer_goes_down) {
 WORLD_TEST(every_rate_schedule_ends_below_its_start) {
     for (int i = 0; i < rate_schedule_family.count; i++) {
         const char *word = family_word(&rate_schedule_family, i);
-        CLEARED(trainer_drop)
-        Trainer *t = TRAINER(test_text("train.lr_schedule=%s", word), "train.lr=0.25",
-                             "train.weight_decay=[0]");
+        OWNED(Trainer) *t = TRAINER(test_text("train.lr_schedule=%s", word), "train.lr=0.25",
+                                    "train.weight_decay=[0]");
         double before = rate_of(t, 1);
         assert_near(before, 0.25, 0);
         for (int64_t epoch = 2; epoch <= config.train.epochs; epoch++) {
@@ -75,7 +73,7 @@ static double score_of_guess(const Score *score, int right) {
     Metrics metrics[4];
     const char *named = test_text("train.metric=%s", score->name);
     settle(SETTINGS(named));
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    OWNED(Trainer) *t = new_trainer();
     const Shard *shard = &graph.shard;
     Rows logits = rows_alloc(t->backend, shard->set[NODES].own, shard->classes, "test");
     for (int64_t r = 0; r < logits.count; r++)

@@ -50,7 +50,7 @@ TEST(it_says_what_the_training_says) {
         settle(which % MODELS);
         if (which % MODELS == MODELS - 1) // the training of that one needs the run it replays
             snprintf(config.quantization.assign, sizeof config.quantization.assign, "uniform");
-        CLEARED(trainer_drop) Trainer *t = new_trainer();
+        OWNED(Trainer) *t = new_trainer();
         while (!trainer_finished(t))
             assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
         Metrics trained[4], looked[4];

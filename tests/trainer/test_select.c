@@ -95,8 +95,8 @@ TEST(validation_selects) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         make_graph(NULL, cases[i].multilabel);
         const char *setting = cases[i].setting;
-        CLEARED(trainer_drop)
-        Trainer *t = TRAINER(setting != NULL ? setting : "train.metric=auto", "train.lr=0.03");
+        OWNED(Trainer) *t =
+            TRAINER(setting != NULL ? setting : "train.metric=auto", "train.lr=0.03");
         if (setting == NULL) // a score that is better where it is lower
             t->judge = score_find("loss");
         train(t);
@@ -120,7 +120,7 @@ TEST(evaluations_come_when_due) {
                                         "train.eval_every=100"};
     make_graph(NULL, false);
     for (int i = 0; i < 3; i++) {
-        CLEARED(trainer_drop) Trainer *t = TRAINER(every[i]);
+        OWNED(Trainer) *t = TRAINER(every[i]);
         train(t);
         for (int e = 1; e <= EPOCHS; e++)
             assert_int_equal(history.evaluated[e - 1], e == EPOCHS || (i == 0 && e % 7 == 0));
@@ -135,7 +135,7 @@ TEST(patience_counts_evaluations) {
         for (int patience = 1; patience <= 9; patience++) {
             const char *eval_every = test_text("train.eval_every=%d", every);
             const char *text = test_text("train.patience=%d", patience);
-            CLEARED(trainer_drop) Trainer *t = TRAINER("train.lr=0.02", eval_every);
+            OWNED(Trainer) *t = TRAINER("train.lr=0.02", eval_every);
             train(t);
             assert_int_equal(trainer_stopped_early(t), 0);
             int64_t stale = 0, stop = EPOCHS;
@@ -150,7 +150,7 @@ TEST(patience_counts_evaluations) {
             assert_int_equal(trainer_stopped_early(t), stop < EPOCHS ? patience : 0);
             assert_true(patience > 1 || stop < EPOCHS);
             TrainerCounters of = trainer_counters(t); // whoever goes on from here has stopped, too
-            CLEARED(trainer_drop) Trainer *again = new_trainer();
+            OWNED(Trainer) *again = new_trainer();
             trainer_set_counters(again, &of);
             assert_true(trainer_finished(again));
             trainer_free(t);
@@ -165,7 +165,7 @@ static int no_validation(int64_t node) { return node % 2 == 0 ? SPLIT_TRAIN : SP
 static void assert_patience_refused(int (*split)(int64_t node), const char *patience,
                                     const char *every, const char *sentence) {
     make_graph(split, false);
-    CLEARED(trainer_drop) Trainer *t = TRAINER(patience, every);
+    OWNED(Trainer) *t = TRAINER(patience, every);
     if (sentence != NULL)
         assert_refused(trainer_may_train(t, &err), EXIT_CONFIG, sentence);
     else
@@ -182,7 +182,7 @@ TEST(patience_needs_evaluations) {
     assert_patience_refused(NULL, none, never, NULL);
     assert_patience_refused(NULL, "train.patience=5", each, NULL);
     make_graph(no_validation, false);
-    CLEARED(trainer_drop) Trainer *t = TRAINER(none); // selects nothing, and evaluates all the same
+    OWNED(Trainer) *t = TRAINER(none); // selects nothing, and evaluates all the same
     assert_ok(trainer_may_train(t, &err));
     train(t);
     TrainerCounters of = trainer_counters(t);
@@ -197,7 +197,7 @@ TEST(patience_needs_evaluations) {
 // between; and whoever asks for them changes nothing else.
 TEST(last_figures_are_of_the_last_weights) {
     make_graph(NULL, false);
-    CLEARED(trainer_drop) Trainer *t = TRAINER("train.eval_every=4");
+    OWNED(Trainer) *t = TRAINER("train.eval_every=4");
     TrainerCounters of, after;
     for (int e = 0; e <= 10; e++) {
         Metrics want[4];

@@ -80,8 +80,7 @@ WORLD_TEST(sgd_steps_by_its_formula) {
                  {"train.momentum=0.5", "train.weight_decay=[0.5,0.25]", 0.5, listed},
                  {"train.momentum=0", "train.weight_decay=[0.5]", 0, all}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        CLEARED(trainer_drop)
-        Trainer *t =
+        OWNED(Trainer) *t =
             TRAINER("train.optimizer=sgd", "train.lr=0.125", cases[i].momentum, cases[i].decay);
         follow(&f, t);
         for (int e = 0; e < STEPS; e++) {
@@ -107,9 +106,8 @@ static void adam_by_the_formula(Followed *f, const Trainer *t, double rate, cons
 WORLD_TEST(adam_steps_by_its_formula) {
     static Followed f;
     static const double listed[3] = {0.5, 0.25, 0.25};
-    CLEARED(trainer_drop)
-    Trainer *t = TRAINER("train.optimizer=adam", "train.lr=0.0625", "train.betas=[0.75,0.5]",
-                         "train.eps=0.001", "train.weight_decay=[0.5,0.25]");
+    OWNED(Trainer) *t = TRAINER("train.optimizer=adam", "train.lr=0.0625", "train.betas=[0.75,0.5]",
+                                "train.eps=0.001", "train.weight_decay=[0.5,0.25]");
     follow(&f, t);
     for (int e = 0; e < STEPS; e++) {
         epoch_of(t);
@@ -121,14 +119,14 @@ WORLD_TEST(adam_steps_by_its_formula) {
 WORLD_TEST(gradients_are_clipped) {
     static Followed f;
     static const double none[3] = {0};
-    CLEARED(trainer_drop) Trainer *plain = TRAINER("train.optimizer=sgd", "train.lr=0.125");
+    OWNED(Trainer) *plain = TRAINER("train.optimizer=sgd", "train.lr=0.125");
     double norm = epoch_of(plain).gradient_norm, squares = 0;
     for (int64_t k = 0; k < plain->shape.parameter_count; k++)
         squares += pow((double)plain->gradient[k], 2);
     assert_near(norm, sqrt(squares), 1e-12 * norm);
     for (int i = 0; i < 2; i++) {
         const char *clip = test_text("train.clip_norm=%.17g", i == 0 ? norm / 4 : norm * 1.001);
-        CLEARED(trainer_drop) Trainer *t = TRAINER("train.optimizer=sgd", "train.lr=0.125", clip);
+        OWNED(Trainer) *t = TRAINER("train.optimizer=sgd", "train.lr=0.125", clip);
         follow(&f, t);
         assert_near(epoch_of(t).gradient_norm, norm, 0); // before it is clipped
         for (int64_t k = 0; k < t->shape.parameter_count; k++) {
@@ -163,9 +161,9 @@ WORLD_TEST(steps_take_the_rate_of_their_epoch) {
          {0, 0, 0, 0, 0, 1 / 8.0, 2 / 8.0, 3 / 8.0, 4 / 8.0, 5 / 8.0, 6 / 8.0, 7 / 8.0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        CLEARED(trainer_drop)
-        Trainer *t = TRAINER("train.optimizer=sgd", "train.lr=0.0625", "train.lr_step_size=3",
-                             "train.lr_gamma=0.1", cases[i].schedule, cases[i].warmup);
+        OWNED(Trainer) *t =
+            TRAINER("train.optimizer=sgd", "train.lr=0.0625", "train.lr_step_size=3",
+                    "train.lr_gamma=0.1", cases[i].schedule, cases[i].warmup);
         follow(&f, t);
         for (int e = 0; e < 12; e++) {
             double factor = cases[i].factor[e], ramp = e < 4 ? (e + 1) / 4.0 : 1;

@@ -9,7 +9,7 @@ static const int DRAWS = 4000;
 static int64_t own(const Trainer *t) { return t->shard->set[NODES].own; }
 
 WORLD_TEST(the_same_nodes_on_any_ranks) {
-    CLEARED(trainer_drop) Trainer *t = TRAINER("train.sample=uniform:20");
+    OWNED(Trainer) *t = TRAINER("train.sample=uniform:20");
     double q = 20 / (double)t->shard->train_nodes;
     for (uint32_t epoch = 1; epoch < 50; epoch++) {
         EpochRecord record = {.epoch = epoch};
@@ -88,10 +88,9 @@ static void assert_moments(Moments m, const char *rule) {
 WORLD_TEST(draws_have_the_moments_of_their_formula) {
     double q[256];
     EpochRecord record;
-    CLEARED(trainer_drop)
-    Trainer *t = TRAINER("train.sample=importance:20", "train.sample_period=8", "train.lr=0.05",
-                         "train.epochs=97", "model.dropout=0", "model.input_dropout=0",
-                         "model.hidden=[48]", "train.eval_every=0");
+    OWNED(Trainer) *t = TRAINER("train.sample=importance:20", "train.sample_period=8",
+                                "train.lr=0.05", "train.epochs=97", "model.dropout=0",
+                                "model.input_dropout=0", "model.hidden=[48]", "train.eval_every=0");
     for (int e = 0; e < 97; e++)
         assert_ok(trainer_epoch(t, &record, &err));
     float *g = TEST_ARRAY(float, own(t) * t->shard->classes);
@@ -137,8 +136,8 @@ WORLD_TEST(labels_cost_no_byte) {
                                            "lossless.input_features=exchange"};
     for (int i = 0; i < 2; i++) {
         EpochRecord with, without;
-        CLEARED(trainer_drop) Trainer *t = TRAINER(features[i], "train.label_input=masked:0.5");
-        CLEARED(trainer_drop) Trainer *plain = TRAINER(features[i]);
+        OWNED(Trainer) *t = TRAINER(features[i], "train.label_input=masked:0.5");
+        OWNED(Trainer) *plain = TRAINER(features[i]);
         settle(SETTINGS(features[i], "train.label_input=masked:0.5"));
         assert_ok(trainer_epoch(t, &with, &err));
         settle(features + i, 1);
@@ -188,7 +187,7 @@ static double floor_at(double rate, int epochs) {
                    "train.eval_every=0", "run.threads=1", "train.sample=uniform:15",
                    test_text("train.lr=%g", rate), test_text("train.weight_decay=[%g]", decay),
                    test_text("train.epochs=%d", epochs));
-    CLEARED(trainer_drop) Trainer *t = new_trainer();
+    OWNED(Trainer) *t = new_trainer();
     trainer_download(t);
     for (int k = 0; k < WEIGHTS; k++)
         t->parameters[k] = (float)optimum[k];

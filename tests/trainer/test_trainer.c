@@ -29,7 +29,7 @@ WORLD_TEST(ranks_that_disagree_are_named) {
         test_text("of rank %d of %d are not those of rank 0", test_comm.size - 1, test_comm.size);
     settle(SETTINGS("train.eval_every=2"));
     for (int flat = 0; flat < 4; flat++) { // parameters, moments, best
-        CLEARED(trainer_drop) Trainer *t = new_trainer();
+        OWNED(Trainer) *t = new_trainer();
         assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
         assert_ok(trainer_replicas_agree(t, &err));
         disturb(t, flat);
@@ -40,7 +40,7 @@ WORLD_TEST(ranks_that_disagree_are_named) {
 }
 
 WORLD_TEST(epochs_take_no_memory) {
-    CLEARED(trainer_drop) Trainer *t = trainer_with(NULL, 0);
+    OWNED(Trainer) *t = trainer_with(NULL, 0);
     int64_t takes = memory_allocs();
     while (!trainer_finished(t))
         assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
@@ -76,8 +76,8 @@ WORLD_TEST(early_stopping_stops) {
 
 WORLD_TEST(divergence_is_named) {
     Error err = {0};
-    CLEARED(trainer_drop)
-    Trainer *t = TRAINER("train.optimizer=\"sgd\"", "train.lr=1000", "model.post=[\"activation\"]");
+    OWNED(Trainer) *t =
+        TRAINER("train.optimizer=\"sgd\"", "train.lr=1000", "model.post=[\"activation\"]");
     bool ok = true;
     while (ok && !trainer_finished(t))
         ok = trainer_epoch(t, &(EpochRecord){0}, &err);
@@ -95,7 +95,7 @@ static size_t planned(const Trainer *t, const char *what) {
 
 // Also where a row has one column.
 WORLD_TEST(sensitivities_are_planned) {
-    CLEARED(trainer_drop) Trainer *t = TRAINER("mode=\"adaqp\"", "model.hidden=[1]");
+    OWNED(Trainer) *t = TRAINER("mode=\"adaqp\"", "model.hidden=[1]");
     int64_t rows = 0; // that are sent
     for (int l = 0; l < t->shape.layers; l++)
         for (int d = 0; d < 2; d++)
@@ -108,7 +108,7 @@ WORLD_TEST(sensitivities_are_planned) {
 // Every rank knows the same, and what the ranks did at once is not added up.
 WORLD_TEST(spans_are_means_over_ranks) {
     EpochRecord record;
-    CLEARED(trainer_drop) Trainer *t = trainer_with(NULL, 0);
+    OWNED(Trainer) *t = trainer_with(NULL, 0);
     for (int e = 0; e < 5; e++) {
         assert_ok(trainer_epoch(t, &record, &err));
         double all[64][TIMER_KINDS], total = 0;
@@ -145,8 +145,7 @@ WORLD_TEST(a_loss_must_fit_the_labels) {
             if (several && cases[i].refused[1] == NULL)
                 continue; // the graph has no such labels
             graph.shard.multilabel = several;
-            CLEARED(trainer_drop)
-            Trainer *t = trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err);
+            OWNED(Trainer) *t = trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err);
             graph.shard.multilabel = was;
             assert_true((t == NULL) == (cases[i].refused[several] != NULL));
             if (t == NULL)
@@ -186,7 +185,7 @@ WORLD_TEST(rates_follow_their_schedule) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         EpochRecord record;
-        CLEARED(trainer_drop) Trainer *t = trainer_with(cases[i].settings, 4);
+        OWNED(Trainer) *t = trainer_with(cases[i].settings, 4);
         for (int e = 1; e <= 12; e++) {
             assert_ok(trainer_epoch(t, &record, &err));
             double want = e == 1 ? cases[i].epoch1 : e == 4 ? cases[i].epoch4 : cases[i].epoch12;
@@ -202,9 +201,8 @@ WORLD_TEST(a_plateau_halves_the_rate) {
     static const double scores[] = {0.5, 0.6, 0.6, 0.6, 0.6, 0.7, NAN, 0.7, 0.69, 0.8, 0.1, 0.1};
     static const double factors[] = {1, 1, 1, 1, 0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25};
     for (int small = 0; small < 2; small++) {
-        CLEARED(trainer_drop)
-        Trainer *t = TRAINER("train.lr_schedule=plateau", "train.lr_patience=2",
-                             "train.lr_gamma=0.5", small ? "train.lr=1.5e-8" : "train.lr=1");
+        OWNED(Trainer) *t = TRAINER("train.lr_schedule=plateau", "train.lr_patience=2",
+                                    "train.lr_gamma=0.5", small ? "train.lr=1.5e-8" : "train.lr=1");
         for (int i = 0; i < 12; i++) {
             plateau_after(t, scores[i]);
             assert_near(rate_of(t, i + 2), small ? 1.5e-8 : factors[i], 0);
@@ -213,7 +211,7 @@ WORLD_TEST(a_plateau_halves_the_rate) {
 }
 
 WORLD_TEST(a_plateau_needs_evaluations) {
-    CLEARED(trainer_drop) Trainer *t = TRAINER("train.lr_schedule=plateau", "train.eval_every=0");
+    OWNED(Trainer) *t = TRAINER("train.lr_schedule=plateau", "train.eval_every=0");
     assert_refused(trainer_may_train(t, &err), EXIT_CONFIG, "set train.eval_every");
 }
 
@@ -227,7 +225,7 @@ WORLD_TEST(the_mean_is_of_the_last_evaluations) {
                               "model.input_dropout=0", "train.lr=0.05",    "train.epochs=13"};
     memset(sum, 0, sizeof sum);
     Run plain = whole_run(settings + 1, 5);
-    CLEARED(trainer_drop) Trainer *t = trainer_with(settings, 6);
+    OWNED(Trainer) *t = trainer_with(settings, 6);
     int64_t count = t->shape.parameter_count;
     while (!trainer_finished(t)) { // evaluated after epochs 3, 6, 9, 12 and 13
         assert_ok(trainer_epoch(t, &record, &err));
@@ -241,7 +239,7 @@ WORLD_TEST(the_mean_is_of_the_last_evaluations) {
         assert_near(t->average.mean[k], sum[k], 1e-6 /* a sum of floats */);
     memcpy(sum, t->average.mean, (size_t)t->shape.state_count * sizeof(float));
     settings[4] = "train.lr=0";
-    CLEARED(trainer_drop) Trainer *other = trainer_with(settings + 1, 5);
+    OWNED(Trainer) *other = trainer_with(settings + 1, 5);
     trainer_download(other);
     memcpy(other->parameters, sum, (size_t)t->shape.state_count * sizeof(float));
     trainer_upload(other);
@@ -260,8 +258,7 @@ WORLD_TEST(the_mean_is_of_the_last_evaluations) {
 // it follows and each direction. Blocking, so that sums of weight gradients come after all layers.
 WORLD_TEST(columns_are_summed_once) {
     int sums[2][MODEL_LAYERS] = {0};
-    CLEARED(trainer_drop)
-    Trainer *t = TRAINER("model.norm=batch", "comm.schedule=blocking", "run.trace=[2,2]");
+    OWNED(Trainer) *t = TRAINER("model.norm=batch", "comm.schedule=blocking", "run.trace=[2,2]");
     for (int e = 0; e < 4; e++)
         assert_ok(trainer_epoch(t, &(EpochRecord){0}, &err));
     for (int64_t i = 0; i < t->trace.count; i++) {
