@@ -109,6 +109,12 @@ static inline void fixture_clear(AssignerFixture *fixture) {
     test_graph_clear(&fixture->graph);
 }
 
+// A `fixture`, and a `config` that the test may change before its assigner is made.
+#define FIXTURE(scene, first_width)                                                                \
+    CLEARED(fixture_clear) AssignerFixture fixture = {0};                                          \
+    Config config = config_of();                                                                   \
+    fixture_init(&fixture, (scene), (first_width))
+
 static inline Config config_of(void) {
     Config config = CONFIGURED();
     config.quantization.period = PERIOD;
@@ -268,8 +274,9 @@ static inline void epochs_of(const AssignerFixture *fixture, Assigner *a, uint32
         epoch_of(fixture, a, epoch);
 }
 
-// Widths of all rows after the first assignment.
+// Widths of all rows after the first assignment, of a fixture that begins anew.
 static inline void settle(AssignerFixture *fixture, const Config *config, const Scene *scene) {
+    fixture_clear(fixture);
     fixture_init(fixture, scene, 3);
     CLEARED(assigner_drop) Assigner *a = assigner_of(fixture, config);
     epochs_of(fixture, a, 1, PERIOD + 1 + DELAY);

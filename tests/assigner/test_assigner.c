@@ -105,10 +105,8 @@ static int64_t check_coefficients(const AssignerFixture *fixture, const Scene *s
 TEST(coefficients_are_those_of_the_matrix) {
     for (int s = 0; s < SCENES; s++)
         for (int safe = 0; safe < 2; safe++) {
-            CLEARED(fixture_clear) AssignerFixture fixture = {0};
-            Config config = config_of();
+            FIXTURE(&scenes[s], 8);
             snprintf(config.quantization.sensitivity, CONFIG_WORD, safe ? "safe" : "paper");
-            fixture_init(&fixture, &scenes[s], 8);
             CLEARED(assigner_drop) Assigner *a = assigner_of(&fixture, &config);
             int64_t sums = check_coefficients(&fixture, &scenes[s], a, safe);
             comm_sum_int64(&test_comm, &sums, 1);
@@ -301,9 +299,7 @@ TEST(groups_of_any_size_and_widths_of_any_kind) {
 // With a link that makes bits and variance worth the same, all three widths are in use: else the
 // tests above could be passed by one width.
 TEST(widths_are_mixed) {
-    CLEARED(fixture_clear) AssignerFixture fixture = {0};
-    Config config = config_of();
-    fixture_init(&fixture, &scenes[0], 8);
+    FIXTURE(&scenes[0], 8);
     CLEARED(assigner_drop) Assigner *a = assigner_of(&fixture, &config);
     epochs_of(&fixture, a, 1, PERIOD + 1 + DELAY);
     for (int i = 0; i < CHANNELS && test_comm.size > 1; i++) {
@@ -319,25 +315,21 @@ TEST(normalizers_of_lambda_and_time_that_is_hidden) {
     config.quantization.lambda = 1;
     settle(&fixture, &config, &scenes[0]);
     assert_true(all_have(&fixture, 8));
-    fixture_clear(&fixture);
 
     config.quantization.lambda = 0.5;
     config.quantization.link = (ConfigDoubles){2, {1e-18, 0}}; // any own part covers it
     settle(&fixture, &config, &scenes[0]);
     assert_true(test_comm.size == 1 || !all_have(&fixture, 8));
     normalizers_agree(&fixture, &config.quantization.bits);
-    fixture_clear(&fixture);
 
     snprintf(config.quantization.time, CONFIG_WORD, "hidden");
     settle(&fixture, &config, &scenes[0]);
     assert_true(all_have(&fixture, 8));
-    fixture_clear(&fixture);
 
     config.quantization.link =
         (ConfigDoubles){3, {1e-8, 0, 0}}; // pinned, too: nothing is covered ...
     settle(&fixture, &config, &scenes[0]);
     assert_true(test_comm.size == 1 || !all_have(&fixture, 8));
-    fixture_clear(&fixture);
     config.quantization.link.value[2] = 3600; // ... or everything
     settle(&fixture, &config, &scenes[0]);
     assert_true(all_have(&fixture, 8));
@@ -345,10 +337,8 @@ TEST(normalizers_of_lambda_and_time_that_is_hidden) {
 
 // What every rank covers: the time of the rank that covers least.
 TEST(time_is_hidden_where_every_rank_hides_it) {
-    CLEARED(fixture_clear) AssignerFixture fixture = {0};
-    Config config = config_of();
+    FIXTURE(&scenes[0], 8);
     snprintf(config.quantization.time, CONFIG_WORD, "hidden");
-    fixture_init(&fixture, &scenes[0], 8);
     CLEARED(assigner_drop) Assigner *a = assigner_of(&fixture, &config);
     a->assigned[0].exchanges = 2;
     fixture.channel[0]->seconds.covered = a->assigned[0].covered + 6 + 2 * test_comm.rank;

@@ -146,9 +146,7 @@ static void write_section(Chooser *of, const char *path) {
 TEST(a_resume_goes_on_with_the_trials) {
     const char *path = test_path("choice.safetensors");
     for (int64_t stop = 1; stop <= 9; stop++) {
-        CLEARED(fixture_clear) AssignerFixture fixture = {0};
-        Config config = config_of();
-        fixture_init(&fixture, &scenes[0], 8);
+        FIXTURE(&scenes[0], 8);
         CLEARED(chooser_drop) Chooser *a = chooser_of(&fixture, &config, "measured");
         CLEARED(chooser_drop) Chooser *b = chooser_of(&fixture, &config, "measured");
         const Cost cost[CHANNELS] = {fast_link, slow_link, far_too_slow};
@@ -178,10 +176,8 @@ MEASURED_TEST(impossible_state_is_refused) {
 }
 
 TEST(exact_exchanges_are_exact_and_get_no_widths) {
-    CLEARED(fixture_clear) AssignerFixture fixture = {0};
-    Config config = config_of();
+    FIXTURE(&scenes[0], 16);
     int64_t rows[WIDTH_MOST + 1];
-    fixture_init(&fixture, &scenes[0], 16);
     CLEARED(assigner_drop) Assigner *a = assigner_of(&fixture, &config);
     channel_set_full_precision(fixture.channel[1], true);
     const Assignment *assignment = NULL;
@@ -214,9 +210,7 @@ TEST(exact_exchanges_are_exact_and_get_no_widths) {
 }
 
 TEST(nothing_is_assigned_if_all_are_exact) {
-    CLEARED(fixture_clear) AssignerFixture fixture = {0};
-    Config config = config_of();
-    fixture_init(&fixture, &scenes[0], 8);
+    FIXTURE(&scenes[0], 8);
     CLEARED(assigner_drop) Assigner *a = assigner_of(&fixture, &config);
     for (int i = 0; i < CHANNELS; i++)
         channel_set_full_precision(fixture.channel[i], true);
@@ -228,17 +222,13 @@ TEST(nothing_is_assigned_if_all_are_exact) {
 }
 
 TEST(rules_without_a_choice_make_no_chooser) {
-    CLEARED(fixture_clear) AssignerFixture fixture = {0};
-    Config config = config_of();
-    fixture_init(&fixture, &scenes[0], 8);
+    FIXTURE(&scenes[0], 8);
     assert_null(chooser_of(&fixture, &config, "all"));
 }
 
 TEST(a_replay_repeats_and_then_stays) {
-    CLEARED(fixture_clear) AssignerFixture fixture = {0};
+    FIXTURE(&scenes[0], 8);
     CLEARED(chooser_drop) Chooser *replaying = NULL;
-    Config config = config_of();
-    fixture_init(&fixture, &scenes[0], 8);
     ExchangeSet full_precision[3] = {0, bit(&fixture, 0), bit(&fixture, 1) | bit(&fixture, 2)};
     Replay replay = {.epochs = 3, .full_precision = full_precision};
     snprintf(config.quantization.exchanges, CONFIG_TEXT, "replay:run");

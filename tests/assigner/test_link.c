@@ -85,10 +85,8 @@ TEST(the_shortest_time_counts) {
 TEST(links_are_measured) {
     double slowest = 0;
     for (int s = 0; s < SCENES; s++) {
-        CLEARED(fixture_clear) AssignerFixture fixture = {0};
-        Config config = config_of();
+        FIXTURE(&scenes[s], 8);
         config.quantization.link = (ConfigDoubles){0};
-        fixture_init(&fixture, &scenes[s], 8);
         CLEARED(assigner_drop) Assigner *a = assigner_of(&fixture, &config);
         epochs_of(&fixture, a, 1, PERIOD + DELAY);
         const Assignment *assignment = epoch_of(&fixture, a, PERIOD + 1 + DELAY);
@@ -112,10 +110,8 @@ TEST(links_are_measured) {
 }
 
 TEST(pinned_links_are_those_of_all_pairs) {
-    CLEARED(fixture_clear) AssignerFixture fixture = {0};
-    Config config = config_of();
+    FIXTURE(&scenes[0], 8);
     config.quantization.link = (ConfigDoubles){.count = 2, .value = {3e-9, 2e-5}};
-    fixture_init(&fixture, &scenes[0], 8);
     CLEARED(assigner_drop) Assigner *a = assigner_of(&fixture, &config);
     link_measure(a);
     int pairs = test_comm.rank == 0 ? test_comm.size * (test_comm.size - 1) : 0;

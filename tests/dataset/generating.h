@@ -16,3 +16,9 @@ static inline void generate(Dataset *d, const char *name, int64_t seed, int thre
     assert_ok(dataset_check(d, name, &err));
     dataset_hash(d, hash);
 }
+static inline Dataset generated(const char *name, int64_t seed) { // by two threads
+    Dataset d = {0};
+    char hash[33];
+    generate(&d, name, seed, 2, hash);
+    return d;
+}

@@ -6,7 +6,7 @@
 TEST(the_seed_decides_and_threads_do_not) {
     static const char *const names[] = {"tiny", "planted:nodes=3000,edges=50000,features=7"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         char one[33], two[33], three[33], other[33];
         generate(&d, names[i], 1, 1, one);
         generate(&d, names[i], 1, 2, two);
@@ -19,9 +19,7 @@ TEST(the_seed_decides_and_threads_do_not) {
 }
 
 TEST(edges_are_sound) {
-    CLEARED(dataset_clear) Dataset d = {0};
-    char hash[33];
-    generate(&d, "tiny", 5, 2, hash);
+    OWNED(Dataset) d = generated("tiny", 5);
     assert_true(dataset_is_symmetric(&d));
     for (int64_t i = 0; i < d.nodes; i++)
         for (int64_t e = d.offset[i]; e < d.offset[i + 1]; e++) {
@@ -33,9 +31,7 @@ TEST(edges_are_sound) {
 // The small look-alike of Reddit: sizes, the shares of its split, neighbours of the same class,
 // degrees spread like a lognormal of sigma 1.
 TEST(reddit_small_is_what_it_says) {
-    CLEARED(dataset_clear) Dataset d = {0};
-    char hash[33];
-    generate(&d, "reddit-small", 1, 2, hash);
+    OWNED(Dataset) d = generated("reddit-small", 1);
     assert_int_equal(d.nodes, 23000);
     assert_int_equal(d.features, 602);
     assert_int_equal(d.classes, 41);
@@ -62,7 +58,7 @@ TEST(reddit_small_is_what_it_says) {
 // The recipe's communities are not stored, but here each is one class without label noise, so a
 // node's label is its community, and boundary nodes show in the edges.
 TEST(only_carriers_leave_their_community) {
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     char hash[33];
     generate(&d,
              "planted:nodes=8000,edges=160000,features=0,classes=20,communities=20,visitors=0,"
@@ -87,10 +83,8 @@ TEST(only_carriers_leave_their_community) {
 
 // x = signal * class mean + noise of deviation 1, so deviation 1 is left without the class mean.
 TEST(features_are_means_and_noise) {
-    CLEARED(dataset_clear) Dataset d = {0};
-    char hash[33];
-    generate(&d, "planted:nodes=4000,edges=40000,features=8,classes=4,communities=8,signal=2", 3, 2,
-             hash);
+    OWNED(Dataset)
+    d = generated("planted:nodes=4000,edges=40000,features=8,classes=4,communities=8,signal=2", 3);
     double within = 0, between = 0;
     for (int f = 0; f < 8; f++) {
         double sum[4] = {0}, count[4] = {0};
@@ -116,7 +110,7 @@ TEST(wrong_names_and_numbers_are_refused) {
         {"planted:nodes=1", "'nodes'"},       {"planted:size=100", "'size'"},
         {"planted:nodes=1e99", "'nodes'"},    {"planted:nodes=100,edges=99999", "placed"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         ExitCode code = i < 7 ? EXIT_USAGE : EXIT_CONFIG; // it is seen while edges are drawn
         assert_refused(dataset_generate(&d, names[i][0], 1, &err), code, names[i][1]);
     }

@@ -14,7 +14,7 @@ TEST(the_seed_decides_and_threads_do_not) {
         "hyper-planted:nodes=3000,hyperedges=2000,features=7",
         "hyper-zipf:vertices=3000,hyperedges=2000,features=3,classes=4", "hyper-zipf"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         char hash[4][33];
         for (int k = 0; k < 4; k++) { // 1, 2, 3 threads, then another seed
             generate(&d, names[i], k < 3 ? 1 : 2, k % 3 + 1, hash[k]);
@@ -37,7 +37,7 @@ static int64_t (*count_classes(const Dataset *d))[8] {
 
 // Here every class is a community, and the pins abroad of a hyperedge are spread over seven.
 TEST(pins_are_as_pure_as_said) {
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     char hash[33];
     generate(&d,
              "hyper-planted:nodes=8000,hyperedges=2000,communities=8,classes=8,arity=20,"
@@ -58,9 +58,7 @@ TEST(pins_are_as_pure_as_said) {
 }
 
 TEST(arities_are_uniform) {
-    CLEARED(dataset_clear) Dataset d = {0};
-    char hash[33];
-    generate(&d, "hyper-planted:nodes=9000,hyperedges=7000,arity=5", 2, 2, hash);
+    OWNED(Dataset) d = generated("hyper-planted:nodes=9000,hyperedges=7000,arity=5", 2);
     int64_t *size = TEST_ARRAY(int64_t, d.hyperedges), seen[9] = {0};
     for (int64_t e = 0; e < d.edges; e++)
         size[d.target[e]]++;
@@ -73,9 +71,7 @@ TEST(arities_are_uniform) {
 }
 
 TEST(splits_are_halves_and_quarters) {
-    CLEARED(dataset_clear) Dataset d = {0};
-    char hash[33];
-    generate(&d, "hyper-planted", 3, 2, hash);
+    OWNED(Dataset) d = generated("hyper-planted", 3);
     int64_t split[4] = {0};
     for (int64_t i = 0; i < d.nodes; i++)
         split[d.split[i]]++;
@@ -91,9 +87,7 @@ static int64_t sum_of_degrees(const Dataset *d, int64_t begin, int64_t end) {
 }
 
 TEST(zipf_hypergraphs_follow_their_law) {
-    CLEARED(dataset_clear) Dataset d = {0};
-    char hash[33];
-    generate(&d, "hyper-zipf:vertices=50000,hyperedges=60000,s=2,most=50", 1, 2, hash);
+    OWNED(Dataset) d = generated("hyper-zipf:vertices=50000,hyperedges=60000,s=2,most=50", 1);
     assert_null(d.x);
     assert_null(d.label);
     int64_t *size = TEST_ARRAY(int64_t, d.hyperedges), seen[51] = {0};
@@ -122,14 +116,14 @@ TEST(wrong_values_are_refused) {
         {"hyper-zipf:s=-1", "'s'"},
         {"hyper-plant", "there is no generator"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        CLEARED(dataset_clear) Dataset d = {0};
+        OWNED(Dataset) d = {0};
         assert_refused(dataset_generate(&d, names[i][0], 1, &err), EXIT_USAGE, names[i][1]);
     }
 }
 
 // More pins than nodes are wanted: hyperedges stay smaller.
 TEST(small_hypergraphs_can_be_made) {
-    CLEARED(dataset_clear) Dataset d = {0};
+    OWNED(Dataset) d = {0};
     char hash[33];
     generate(&d, "hyper-planted:nodes=3,hyperedges=40,communities=1,classes=1,arity=9,purity=1", 1,
              2, hash);

@@ -186,6 +186,16 @@ static void damage(const char *path, int keep) {
     comm_barrier(&test_comm);
 }
 
+// The next load sees what is damaged, and makes the same again.
+static void assert_mended(const Config *config, const char first[33]) {
+    char second[33];
+    Warnings warnings = {0};
+    load(config, second, &warnings);
+    assert_string_equal(first, second);
+    assert_int_equal(strstr(warnings.text, "damaged and is made again") != NULL,
+                     test_comm.rank == 0);
+}
+
 CACHE_TEST(test_damaged_shards_are_made_anew) {
     static const int keeps[] = {0, 500, 999, 1000};
     char first[33], second[33], folder[1024], path[1024];
@@ -197,19 +207,13 @@ CACHE_TEST(test_damaged_shards_are_made_anew) {
         snprintf(path, sizeof path, "%.900s/part-%d-of-%d.safetensors", folder, test_comm.size - 1,
                  test_comm.size);
         damage(path, keeps[i]);
-        load(&config, second, &warnings);
-        assert_string_equal(first, second);
-        assert_int_equal(strstr(warnings.text, "damaged and is made again") != NULL,
-                         test_comm.rank == 0);
+        assert_mended(&config, first);
         static const char *const files[] = {"partition.json", "ranks.jsonl",
                                             "messages.safetensors"};
         for (int f = 0; f < 3; f++) {
             path_join(path, sizeof path, folder, files[f]);
             damage(path, f == 0 && keeps[i] >= 999 ? 700 : keeps[i]);
-            load(&config, second, &warnings);
-            assert_string_equal(first, second);
-            assert_int_equal(strstr(warnings.text, "damaged and is made again") != NULL,
-                             test_comm.rank == 0);
+            assert_mended(&config, first);
             load(&config, second, &warnings); // healed
             assert_string_equal(warnings.text, "");
         }
@@ -227,10 +231,7 @@ CACHE_TEST(test_damaged_dataset_and_index_are_made_anew) {
         path_join(path, sizeof path, folder, "dataset.safetensors");
         damage(path, keeps[i]);
         remove_entry("parts-");
-        load(&config, second, &warnings);
-        assert_string_equal(first, second);
-        assert_int_equal(strstr(warnings.text, "damaged and is made again") != NULL,
-                         test_comm.rank == 0);
+        assert_mended(&config, first);
         assert_true(find_entry("source-", folder));
         damage(folder, keeps[i]);
         load(&config, second, &warnings);
