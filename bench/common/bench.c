@@ -13,8 +13,8 @@ static struct {
     const char *name;
     int argc;
     char **argv;
-    char folder[BENCH_PATH]; // "": none was made
-    Comm comm;               // of size 0: it was not asked for
+    const char *folder; // NULL: none was made
+    Comm comm;          // of size 0: it was not asked for
     int count, missed;
     Figure figure[BENCH_FIGURES];
 } bench;
@@ -73,11 +73,24 @@ int bench_settings(const char **settings, int most) {
     return count;
 }
 
-void bench_folder(char out[BENCH_PATH]) {
-    const char *folder = getenv("TMPDIR");
-    snprintf(out, BENCH_PATH, "%s/fringe-bench-XXXXXX", folder != NULL ? folder : "/tmp");
-    CHECK(mkdtemp(out) != NULL, EXIT_CANNOT_WRITE, "%s cannot be made", out);
-    memcpy(bench.folder, out, BENCH_PATH);
+char *bench_print(const char *format, ...) {
+    static char texts[1 << 16];
+    static size_t used;
+    char *text = texts + used;
+    va_list words;
+    va_start(words, format);
+    used += (size_t)vsnprintf(text, sizeof texts - used, format, words) + 1;
+    va_end(words);
+    CHECK(used <= sizeof texts, EXIT_BUG, "a bench has printed texts of more than 64 KiB");
+    return text;
+}
+
+const char *bench_folder(void) {
+    const char *in = getenv("TMPDIR");
+    char *folder = bench_print("%s/fringe-bench-XXXXXX", in != NULL ? in : "/tmp");
+    CHECK(mkdtemp(folder) != NULL, EXIT_CANNOT_WRITE, "%s cannot be made", folder);
+    bench.folder = folder;
+    return folder;
 }
 
 void bench_dataset(const char *path, const char *recipe, const Comm *comm) {
@@ -226,7 +239,7 @@ static void print_figures(void) {
 int bench_end(void) {
     if (bench.count > 0 && bench.comm.rank == 0)
         print_figures();
-    if (bench.folder[0] != 0)
+    if (bench.folder != NULL)
         file_remove(bench.folder, &(Error){0});
     if (bench.comm.size > 0)
         comm_stop(&bench.comm);

@@ -13,7 +13,7 @@
 
 #include "fringe/base.h"
 
-enum { BENCH_FIGURES = 256, BENCH_PATH = 512 };
+enum { BENCH_FIGURES = 256 };
 
 typedef struct Figure {
     char name[96]; // "aggregate 256, random graph, 2 threads"
@@ -50,8 +50,10 @@ const char *bench_first(const char *without);
 // Adds the arguments that are no options, settings KEY=VALUE, behind those that are there (NULL
 // ends them) to an array of that many; returns how many there are then.
 int bench_settings(const char **settings, int most);
-// Makes a folder below TMPDIR (or /tmp) and writes its path; bench_end removes the last one.
-void bench_folder(char out[BENCH_PATH]);
+// What printf would print; it stays until the bench has ended.
+char *bench_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+// Makes a folder below TMPDIR (or /tmp); bench_end removes the last one.
+const char *bench_folder(void);
 // The ranks of a bench that is started on several, or one; bench_end lets them go.
 const Comm *bench_ranks(void);
 // Lends the call an empty `Error err`. The value of the call, or the end of the bench with the
@@ -62,6 +64,14 @@ const Comm *bench_ranks(void);
         __auto_type answer = (call);                                                               \
         CHECK(answer, (ExitCode)err.code, "%s", err.text);                                         \
         answer;                                                                                    \
+    })
+// The config of such settings alone; the bench includes the header of configs.
+#define BENCH_CONFIG(...)                                                                          \
+    __extension__({                                                                                \
+        const char *settings[] = {__VA_ARGS__};                                                    \
+        Config configured;                                                                         \
+        need(config_load(&configured, NULL, settings, sizeof settings / sizeof *settings, &err));  \
+        configured;                                                                                \
     })
 // Makes what dataset_generate calls so, a folder, if it is not there; rank 0 does (comm NULL: no
 // other ranks).

@@ -14,12 +14,11 @@
 
 enum { COLUMNS = 100 };
 
-static char folder[BENCH_PATH], features[1200];
+static const char *folder, *features;
 static int64_t text_bytes;
 
 static void put_gz(const char *name, const char *text) {
-    char path[1200];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    const char *path = bench_print("%s/%s", folder, name);
     gzFile file = gzopen(path, "wb");
     CHECK(file != NULL && gzputs(file, text) >= 0 && gzclose(file) == Z_OK, EXIT_CANNOT_WRITE,
           "%s cannot be written", path);
@@ -27,7 +26,7 @@ static void put_gz(const char *name, const char *text) {
 
 // Numbers as OGB prints them: shortest decimals of normal floats.
 static void write_features(int64_t rows) {
-    snprintf(features, sizeof features, "%s/node-feat.csv.gz", folder);
+    features = bench_print("%s/node-feat.csv.gz", folder);
     gzFile file = gzopen(features, "wb6");
     char line[COLUMNS * 16];
     CHECK(file != NULL, EXIT_CANNOT_WRITE, "%s cannot be written", features);
@@ -44,10 +43,8 @@ static void write_features(int64_t rows) {
 }
 
 static void make_set(int64_t rows) {
-    char count[32];
-    bench_folder(folder);
-    snprintf(count, sizeof count, "%lld\n", (long long)rows);
-    put_gz("num-node-list.csv.gz", count);
+    folder = bench_folder();
+    put_gz("num-node-list.csv.gz", bench_print("%lld\n", (long long)rows));
     put_gz("num-edge-list.csv.gz", "1\n");
     put_gz("edge.csv.gz", "0,1\n");
     write_features(rows);

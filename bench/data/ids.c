@@ -20,7 +20,7 @@
 
 enum { LETTERS = 12, LINE = 2 * LETTERS + 2 };
 
-static char folder[BENCH_PATH];
+static const char *folder;
 static int64_t edges, nodes;
 static Text text;
 static NodeIds map; // of the last round
@@ -210,7 +210,7 @@ BENCH(ids) {
     nodes = bench_option("--nodes", 1000000);
     int rounds = (int)bench_option("--rounds", 3);
     omp_set_num_threads((int)bench_option("--threads", 2));
-    bench_folder(folder);
+    folder = bench_folder();
     make_text();
     text_clear(&text);
     measure_memory(); // first: the peak is that of the whole process

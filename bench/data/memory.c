@@ -55,13 +55,11 @@ static void path_of(const Graph *graph, const char *folder, char out[1024]) {
     path_join(out, 1024, graph->made != NULL ? folder : data != NULL ? data : "", graph->path);
 }
 
-static void config_of(Config *config, const Graph *graph, const char *folder, const char *method) {
-    char path[1024], setting[2][1100];
+static Config config_of(const Graph *graph, const char *folder, const char *method) {
+    char path[1024];
     path_of(graph, folder, path);
-    snprintf(setting[0], sizeof setting[0], "data.path=%s", path);
-    snprintf(setting[1], sizeof setting[1], "data.cache=%s/cache", folder);
-    need(config_load(config, NULL, (const char *[]){setting[0], setting[1], graph->prepare, method},
-                     4, &err));
+    return BENCH_CONFIG(bench_print("data.path=%s", path),
+                        bench_print("data.cache=%s/cache", folder), graph->prepare, method);
 }
 
 // ---- one process
@@ -100,10 +98,9 @@ static void make_graph(const Graph *graph, const char *folder, Pair *out) {
 }
 
 static void load_graph(const Graph *graph, const char *folder, Pair *out) {
-    Config config;
     Dataset dataset;
     MemoryForecast forecast = {0};
-    config_of(&config, graph, folder, "partition.method=metis");
+    Config config = config_of(graph, folder, "partition.method=metis");
     double before = begin();
     need(dataset_load(&dataset, &config, &err));
     out->taken = bench_status("VmHWM:") - before;
@@ -112,9 +109,8 @@ static void load_graph(const Graph *graph, const char *folder, Pair *out) {
 }
 
 static void cut_graph(const Graph *graph, const char *folder, Pair *out) {
-    Config config;
     Dataset dataset;
-    config_of(&config, graph, folder, "partition.method=metis");
+    Config config = config_of(graph, folder, "partition.method=metis");
     need(dataset_load(&dataset, &config, &err));
     int32_t *part = ALLOC(int32_t, dataset.nodes + dataset.hyperedges, "parts");
     double before = begin();
@@ -151,9 +147,8 @@ static void print(const char *what, const Graph *graph, Pair pair) {
 // ---- ranks
 
 static Pair make_patterns(const Graph *graph, const char *folder, const Comm *comm) {
-    Config config;
     Shard shard;
-    config_of(&config, graph, folder, "partition.method=random"); // the most edges across
+    Config config = config_of(graph, folder, "partition.method=random"); // the most edges across
     need(partition_load(&shard, &config, comm, &(Warnings){0}, &err));
     PatternKind kind = {.target_hops = HOPS_ALL, .source_hops = HOPS_ALL, .cover = COVER_MIN};
     PatternBytes forward = pattern_bound(&shard, &kind, false), backward = {0};

@@ -42,7 +42,7 @@ static Set sets[] = {
      0,
      0}};
 
-static char folder[BENCH_PATH];
+static const char *folder;
 
 static void path_of(char out[PATH], const char *name) {
     snprintf(out, PATH, "%s/%s", folder, name);
@@ -60,12 +60,12 @@ static double ask_python(const char *program) {
 // ---- the files
 
 static void write_csr(int64_t percent, Set *set) {
-    char recipe[256], path[PATH];
+    char path[PATH];
     CLEARED(dataset_clear) Dataset d = {0};
     Warnings remarks = {0};
-    snprintf(recipe, sizeof recipe, "reddit:scale=%g", (double)percent / 100);
     path_of(path, set->file[0]);
-    need(dataset_generate(&d, bench_recipe(recipe), 1, &err));
+    need(dataset_generate(&d, bench_recipe(bench_print("reddit:scale=%g", (double)percent / 100)),
+                          1, &err));
     need(dataset_convert(&d, &(Conversion){.path = path}, &remarks, &err));
     set->nodes = d.nodes;
     set->edges = d.edges;
@@ -207,7 +207,7 @@ static void measure(const Set *set, int rounds) {
 BENCH(npz_rate) {
     int rounds = (int)bench_option("--rounds", 5);
     omp_set_num_threads((int)bench_option("--threads", 2));
-    bench_folder(folder);
+    folder = bench_folder();
     write_csr(bench_option("--percent", 40), &sets[0]);
     measure(&sets[0], rounds);
     if (write_coo(&sets[0], &sets[1]))

@@ -10,16 +10,13 @@
 
 #include <omp.h>
 
-static char folder[BENCH_PATH], path[1200];
+static const char *path;
 static Config config;
 
 static void make_set(int64_t percent) {
-    char recipe[64];
-    bench_folder(folder);
-    snprintf(path, sizeof path, "%s/set", folder);
+    path = bench_print("%s/set", bench_folder());
     snprintf(config.data.path, sizeof config.data.path, "%.*s", CONFIG_TEXT - 1, path);
-    snprintf(recipe, sizeof recipe, "reddit:scale=%g", (double)percent / 100);
-    bench_dataset(path, bench_recipe(recipe), NULL);
+    bench_dataset(path, bench_recipe(bench_print("reddit:scale=%g", (double)percent / 100)), NULL);
 }
 
 static void open_set(void *context) {

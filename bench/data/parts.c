@@ -28,16 +28,16 @@ static int64_t bytes_read(void) {
 
 typedef struct Task {
     Config config;
-    char graph[BENCH_PATH + 8]; // folder
+    const char *graph; // folder
     int64_t nodes;
     int parts;
 } Task;
 
 static void make_graph(const Task *task) {
-    char name[128];
-    snprintf(name, sizeof name, "planted:nodes=%lld,edges=%lld,features=16,communities=200",
-             (long long)task->nodes, (long long)(10 * task->nodes));
-    bench_dataset(task->graph, name, NULL);
+    bench_dataset(task->graph,
+                  bench_print("planted:nodes=%lld,edges=%lld,features=16,communities=200",
+                              (long long)task->nodes, (long long)(10 * task->nodes)),
+                  NULL);
 }
 
 static void make_parts(const Task *task) {
@@ -100,14 +100,13 @@ static double bytes_of(const char *folder, const char *prefix, bool with) {
 BENCH(parts) {
     Task task = {.parts = (int)bench_option("--parts", 10000),
                  .nodes = bench_option("--nodes", 40000)};
-    char folder[BENCH_PATH], made[1024], path[600], cache[600];
+    char made[1024];
     double peak = 0;
-    bench_folder(folder);
-    snprintf(task.graph, sizeof task.graph, "%s/graph", folder);
-    snprintf(path, sizeof path, "data.path=%s", task.graph);
-    snprintf(cache, sizeof cache, "data.cache=%s/cache", folder);
-    const char *settings[] = {path, cache, "partition.method=blocks"};
-    need(config_load(&task.config, NULL, settings, 3, &err));
+    const char *folder = bench_folder();
+    task.graph = bench_print("%s/graph", folder);
+    task.config =
+        BENCH_CONFIG(bench_print("data.path=%s", task.graph),
+                     bench_print("data.cache=%s/cache", folder), "partition.method=blocks");
     alone(make_graph, &task, &peak);
     double seconds = alone(make_parts, &task, &peak);
     int parts = task.parts;

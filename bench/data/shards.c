@@ -94,14 +94,10 @@ static void print(const Made *all, int ranks) {
 
 BENCH(shards) {
     const char *folder = bench_first("bench/shards.sh runs this, and says in which folder");
-    char path[600], cache[600], method[600];
-    snprintf(path, sizeof path, "data.path=%s/graph", folder);
-    snprintf(cache, sizeof cache, "data.cache=%s/cache-ranks", folder);
-    snprintf(method, sizeof method, "partition.method=\"file:%s/cut\"", folder);
-    const char *settings[] = {path, cache, method};
-    Config config;
+    Config config = BENCH_CONFIG(bench_print("data.path=%s/graph", folder),
+                                 bench_print("data.cache=%s/cache-ranks", folder),
+                                 bench_print("partition.method=\"file:%s/cut\"", folder));
     const Comm *comm = bench_ranks();
-    need(config_load(&config, NULL, settings, 3, &err));
     Made all[256], mine = make(&config, comm);
     CHECK(comm->size <= 256, EXIT_USAGE, "at most 256 ranks");
     comm_all_gather(comm, &mine, all, sizeof mine);

@@ -176,14 +176,13 @@ static double memory_share(const Outcome *out) {
 static void lengths(const char *path, int64_t most, int parts, int64_t window) {
     Outcome out[SIZES];
     int count = 0;
-    char name[96];
     for (int64_t events = bench_sized(100000, 300); events <= most && count < SIZES;
          events *= 10, count++) {
         write_stream(path, events, false);
         out[count] = run_again(path, events, parts, window, 1);
-        snprintf(name, sizeof name, "%s, %.0e events", window > 0 ? "default" : "phase 1 alone",
-                 (double)events);
-        rate(name, &out[count], window > 0 ? 0.25 : 1);
+        const char *name = window > 0 ? "default" : "phase 1 alone";
+        rate(bench_print("%s, %.0e events", name, (double)events), &out[count],
+             window > 0 ? 0.25 : 1);
         bench_at_most(memory_share(&out[count]), "", 1, "", 0,
                       "memory / (40 B a pin + 64 B an item), %.0e events", (double)events);
         if (window > 0)
@@ -213,14 +212,10 @@ static void wide(const char *path, int parts) {
 }
 
 BENCH(stream) {
-    char path[1024];
     int64_t most = bench_option("--events", 10000000);
     int parts = (int)bench_option("--parts", 28);
-    const char *folder = getenv("TMPDIR");
-    snprintf(path, sizeof path, "%s/fringe-bench-%d.events", folder != NULL ? folder : "/tmp",
-             (int)getpid());
+    const char *path = bench_print("%s/events", bench_folder());
     lengths(path, most, parts, 0);
     lengths(path, most, parts, 4096);
     wide(path, parts);
-    unlink(path);
 }

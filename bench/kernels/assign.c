@@ -124,20 +124,18 @@ static bool solver_path(char path[1024]) {
 // Seconds that it takes for one problem; ends the bench if its solution is worse than the exact
 // one.
 static double run_solver(const char *solver, const Problem *p, const Solution *exact) {
-    char folder[BENCH_PATH], command[4096], path[BENCH_PATH + 16];
-    bench_folder(folder);
-    snprintf(path, sizeof path, "%s/problem", folder);
+    const char *folder = bench_folder(), *path = bench_print("%s/problem", folder);
     FILE *file = fopen(path, "w");
     CHECK(file != NULL && problem_write(p, exact->choice, file) && fclose(file) == 0, EXIT_IO,
           "%s cannot be written", path);
-    snprintf(command, sizeof command, "'%s' --limit %g <%s/problem >%s/solution", solver,
-             1e-3 * (double)bench_sized(1000, 20), folder, folder);
+    const char *solution_path = bench_print("%s/solution", folder);
+    const char *command = bench_print("'%s' --limit %g <%s >%s", solver,
+                                      1e-3 * (double)bench_sized(1000, 20), path, solution_path);
     double begin = clock_seconds();
     CHECK(system(command) == 0, EXIT_BUG, "fringe-solver failed");
     double seconds = clock_seconds() - begin;
-    snprintf(path, sizeof path, "%s/solution", folder);
     Solution solution;
-    file = fopen(path, "r");
+    file = fopen(solution_path, "r");
     CHECK(file != NULL, EXIT_BUG, "fringe-solver wrote no solution");
     need(solution_read(&solution, p, file, &err));
     fclose(file);
@@ -163,8 +161,7 @@ static void measure_solver(const Five *five, const char *what) {
 
 static void measure(Betas betas, bool by_sender, int rounds) {
     Five five;
-    char what[64];
-    snprintf(what, sizeof what, "%s, %s", by_sender ? "senders" : "ring", betas_name[betas]);
+    const char *what = bench_print("%s, %s", by_sender ? "senders" : "ring", betas_name[betas]);
     for (int i = 0; i < PROBLEMS; i++) {
         five.problem[i] = problem_new(i, betas, by_sender);
         solution_init(&five.solution[i], &five.problem[i]);

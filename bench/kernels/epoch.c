@@ -8,24 +8,14 @@
 #include "fringe/trainer.h"
 
 static void load(Shard *shard, Config *config, const Comm *comm, const char *folder) {
-    char path[BENCH_PATH + 16], data[BENCH_PATH + 32], cache[BENCH_PATH + 32], layer[64], order[64],
-        threads[64];
-    snprintf(path, sizeof path, "%s/reddit-small", folder);
-    snprintf(data, sizeof data, "data.path=%s", path);
-    snprintf(cache, sizeof cache, "data.cache=%s/cache", folder);
-    snprintf(layer, sizeof layer, "model.layer=%s", bench_text("--layer", "gcn"));
-    snprintf(order, sizeof order, "lossless.order=%s", bench_text("--order", "aggregate-first"));
-    snprintf(threads, sizeof threads, "run.threads=%d", (int)bench_option("--threads", 2));
-    const char *settings[] = {data,
-                              cache,
-                              layer,
-                              order,
-                              threads,
-                              "lossless.input_features=exchange",
-                              "train.eval_every=0",
-                              "train.epochs=1000"};
+    const char *path = bench_print("%s/reddit-small", folder);
     bench_dataset(path, bench_recipe("reddit-small"), NULL);
-    need(config_load(config, NULL, settings, sizeof settings / sizeof *settings, &err));
+    *config =
+        BENCH_CONFIG(bench_print("data.path=%s", path), bench_print("data.cache=%s/cache", folder),
+                     bench_print("model.layer=%s", bench_text("--layer", "gcn")),
+                     bench_print("lossless.order=%s", bench_text("--order", "aggregate-first")),
+                     bench_print("run.threads=%d", (int)bench_option("--threads", 2)),
+                     "lossless.input_features=exchange", "train.eval_every=0", "train.epochs=1000");
     need(partition_load(shard, config, comm, &(Warnings){0}, &err));
 }
 
@@ -68,9 +58,7 @@ BENCH(epoch) {
     const Comm *comm = bench_ranks();
     Shard shard;
     Config config;
-    char folder[BENCH_PATH];
-    bench_folder(folder);
-    load(&shard, &config, comm, folder);
+    load(&shard, &config, comm, bench_folder());
     Trainer *trainer = need(trainer_new(&config, &shard, comm, 1, NULL, &err));
     Parts parts = measure(trainer, (int)bench_option("--epochs", 12));
     printf("%s, %d threads, %s\n", shard.dataset_name, trainer_threads(trainer),

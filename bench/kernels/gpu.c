@@ -57,24 +57,13 @@ static double epoch_seconds(const Config *config, const Comm *comm, int epochs) 
 }
 
 static Config config_of_mode(const Job *job, const char *mode, const char *data, const char *work) {
-    Config config;
-    char mode_is[64], path[700], cache[700], precision[40];
-    snprintf(mode_is, sizeof mode_is, "mode=%s", mode);
-    snprintf(precision, sizeof precision, "run.precision=%s", precision_name(job->precision));
-    snprintf(path, sizeof path, "data.path=%s", data);
-    snprintf(cache, sizeof cache, "data.cache=%s/cache", work);
-    const char *settings[] = {mode_is,
-                              path,
-                              cache,
-                              precision,
-                              "model.layer=gcn",
-                              "model.layers=3",
-                              "model.hidden=256",
-                              "model.dropout=0.5",
-                              "model.post=[\"dropout\",\"norm\",\"activation\"]",
-                              "train.eval_every=0",
-                              "train.epochs=1000"};
-    need(config_load(&config, NULL, settings, sizeof settings / sizeof *settings, &err));
+    Config config =
+        BENCH_CONFIG(bench_print("mode=%s", mode), bench_print("data.path=%s", data),
+                     bench_print("data.cache=%s/cache", work),
+                     bench_print("run.precision=%s", precision_name(job->precision)),
+                     "model.layer=gcn", "model.layers=3", "model.hidden=256", "model.dropout=0.5",
+                     "model.post=[\"dropout\",\"norm\",\"activation\"]", "train.eval_every=0",
+                     "train.epochs=1000");
     snprintf(config.run.backend, sizeof config.run.backend, "cuda");
     return config;
 }
@@ -162,13 +151,11 @@ BENCH(gpu) {
     const Comm *comm = bench_ranks();
     Dataset dataset;
     Job job = {.is_tiny = bench_flag("--tiny")};
-    char work[BENCH_PATH], folder[600];
     job.b = device_start();
     const char *rows = bench_text("--rows", NULL);
     CHECK(rows == NULL || (job.rows = fopen(rows, "a")) != NULL, EXIT_CANNOT_WRITE,
           "%s cannot be written", rows);
-    bench_folder(work);
-    snprintf(folder, sizeof folder, "%s/graph", work);
+    const char *work = bench_folder(), *folder = bench_print("%s/graph", work);
     const char *data = bench_text("--data", NULL);
     if (data == NULL)
         bench_dataset(folder, job.is_tiny ? "tiny" : "reddit-small", NULL);

@@ -18,25 +18,13 @@
 
 enum { EPOCHS_MOST = 256, EXCHANGES = 2 * MODEL_LAYERS };
 
-static void configure(Config *config, const char *folder, const char *schedule, int64_t piece) {
-    char data[700], cache[700], order[64], bytes[64];
-    snprintf(data, sizeof data, "data.path=%s/graph", folder);
-    snprintf(cache, sizeof cache, "data.cache=%s/cache", folder);
-    snprintf(order, sizeof order, "comm.schedule=%s", schedule);
-    snprintf(bytes, sizeof bytes, "comm.chunk=%lld", (long long)piece);
-    const char *settings[] = {
-        data,
-        cache,
-        order,
-        bytes,
+static Config config_of(const char *folder, const char *schedule, int64_t piece) {
+    return BENCH_CONFIG(
+        bench_print("data.path=%s/graph", folder), bench_print("data.cache=%s/cache", folder),
+        bench_print("comm.schedule=%s", schedule), bench_print("comm.chunk=%lld", (long long)piece),
         "lossless.input_features=exchange", // every layer's messages, as published
-        "lossless.order=aggregate-first",
-        "model.layers=3",
-        "model.hidden=[256]",
-        "run.threads=1",
-        "train.eval_every=0",
-        "train.epochs=100000"};
-    need(config_load(config, NULL, settings, sizeof settings / sizeof *settings, &err));
+        "lossless.order=aggregate-first", "model.layers=3", "model.hidden=[256]", "run.threads=1",
+        "train.eval_every=0", "train.epochs=100000");
 }
 
 // --- one epoch and its parts, means over ranks
@@ -159,17 +147,15 @@ BENCH(overlap) {
     static Config config[2];
     const Comm *comm = bench_ranks();
     Shard shard;
-    char path[700];
     const char *folder = bench_text("--data", "");
     CHECK(folder[0] != 0, EXIT_USAGE, "--data=FOLDER is missing; overlap.sh runs this program");
     int epochs = (int)bench_option("--epochs", 16);
     CHECK(epochs > 0 && epochs <= EPOCHS_MOST, EXIT_USAGE, "--epochs: 1 to %d", EPOCHS_MOST);
     int64_t piece = bench_option("--piece", 65280);
-    snprintf(path, sizeof path, "%s/graph", folder);
-    bench_dataset(path, bench_text("--graph", "reddit-small"), comm);
+    bench_dataset(bench_print("%s/graph", folder), bench_text("--graph", "reddit-small"), comm);
     Trainer *trainer[2];
     for (int s = 0; s < 2; s++)
-        configure(&config[s], folder, s == BLOCKING ? "blocking" : "overlap", piece);
+        config[s] = config_of(folder, s == BLOCKING ? "blocking" : "overlap", piece);
     need(partition_load(&shard, &config[0], comm, &(Warnings){0}, &err));
     for (int s = 0; s < 2; s++) {
         trainer[s] = need(trainer_new(&config[s], &shard, comm, 1, NULL, &err));

@@ -33,19 +33,18 @@ typedef struct Scene {
 static Config configure(const Scene *scene, const char *codec, const char *memory,
                         const char *width) {
     static Config config;
-    char refresh[64];
-    snprintf(refresh, sizeof refresh, "quantization.refresh=%lld", (long long)scene->samples);
-    const char *settings[SETTINGS] = {"mode=quantize",
-                                      "quantization.assign=uniform",
-                                      "quantization.exchanges=replay:the set of this bench",
-                                      "run.backend=cpu",
-                                      "run.threads=1",
-                                      "train.eval_every=0",
-                                      "train.epochs=100000",
-                                      refresh,
-                                      codec,
-                                      memory,
-                                      width};
+    const char *settings[SETTINGS] = {
+        "mode=quantize",
+        "quantization.assign=uniform",
+        "quantization.exchanges=replay:the set of this bench",
+        "run.backend=cpu",
+        "run.threads=1",
+        "train.eval_every=0",
+        "train.epochs=100000",
+        bench_print("quantization.refresh=%lld", (long long)scene->samples),
+        codec,
+        memory,
+        width};
     int count = bench_settings(settings, SETTINGS);
     need(config_load(&config, bench_text("--config", ""), settings, count, &err));
     return config;
@@ -119,11 +118,9 @@ static void epoch_of(const Scene *scene, Trainer *t, int64_t e, Noise *noise) {
 
 static Noise noise_of(const Scene *scene, const char *codec, const char *memory,
                       const char *width) {
-    char what[96], bits[64];
     Noise noise = {0};
-    snprintf(what, sizeof what, "quantization.memory=%s", memory);
-    snprintf(bits, sizeof bits, "quantization.initial_bits=%s", width);
-    Config config = configure(scene, codec, what, bits);
+    Config config = configure(scene, codec, bench_print("quantization.memory=%s", memory),
+                              bench_print("quantization.initial_bits=%s", width));
     Replay replay = {.epochs = 1, .full_precision = (ExchangeSet[]){scene->full_precision}};
     CLEARED(trainer_drop)
     Trainer *t = need(trainer_new(&config, &scene->shard, scene->comm, 1, &replay, &err));

@@ -256,20 +256,17 @@ static void measure(const Share *s, const char *name, Variant *packed, Variant *
 
 static void measure_grid(const Share *s, const char *rule, GridOptions grid) {
     Variant packed = {.codec = &codec_grid}, coded = {.codec = &codec_grid_entropy};
-    char name[64];
-    snprintf(name, sizeof name, "%s %d %s", rule, grid.bits, grid.nearest ? "nearest" : "random");
+    const char *way = grid.nearest ? "nearest" : "random";
     grid_set(&packed.values, grid);
     grid_set(&coded.values, grid);
-    measure(s, name, &packed, &coded);
+    measure(s, bench_print("%s %d %s", rule, grid.bits, way), &packed, &coded);
 }
 
 static void measure_sketch(const Share *s, int buckets) {
     Variant packed = {.codec = &codec_sketch}, coded = packed;
-    char name[64];
-    snprintf(name, sizeof name, "sketch %d nearest", buckets);
     sketch_set(&packed.values, sketch_of(buckets, false));
     sketch_set(&coded.values, sketch_of(buckets, true));
-    measure(s, name, &packed, &coded);
+    measure(s, bench_print("sketch %d nearest", buckets), &packed, &coded);
 }
 
 static void measure_all(const Share *s) {

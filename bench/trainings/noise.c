@@ -23,7 +23,7 @@ enum { SAMPLES_MOST = 256, SETTINGS = 48, PERIOD = 2 };
 
 typedef struct Scene {
     const Comm *comm;
-    char data[700], cache[700];
+    const char *data, *cache;
     const char *const *settings; // of the command line; NULL ends them
     int64_t samples;
     Shard shard;
@@ -81,20 +81,19 @@ typedef struct Variant {
 
 // Steps of the smallest size move no weight.
 static Trainer *variant_new(Config *config, Scene *scene, const Variant *variant) {
-    char rule[64], widths[64], first[64], lambda[64];
     bool exact = variant == NULL, uniform = !exact && strcmp(variant->rule, "uniform") == 0;
-    snprintf(rule, sizeof rule, "quantization.assign=%s", exact ? "uniform" : variant->rule);
-    snprintf(widths, sizeof widths, "quantization.bits=%s",
-             exact || uniform ? "[2,4,8]" : variant->widths);
-    snprintf(first, sizeof first, "quantization.initial_bits=%s", uniform ? variant->widths : "8");
-    snprintf(lambda, sizeof lambda, "quantization.lambda=%g", exact ? 0.5 : variant->lambda);
-    configure(config, scene,
-              (const char *const[]){"mode=adaqp-published", rule, widths, first, lambda,
-                                    "quantization.period=2", "quantization.delay=0",
-                                    "quantization.solver=exact", "quantization.link=[8e-9,5e-5]",
-                                    "quantization.group_size=100", "model.dropout=0",
-                                    "train.optimizer=sgd", "train.lr=1e-30",
-                                    exact ? "quantization.codec=fp32" : NULL, NULL});
+    configure(
+        config, scene,
+        (const char *const[]){
+            "mode=adaqp-published",
+            bench_print("quantization.assign=%s", exact ? "uniform" : variant->rule),
+            bench_print("quantization.bits=%s", exact || uniform ? "[2,4,8]" : variant->widths),
+            bench_print("quantization.initial_bits=%s", uniform ? variant->widths : "8"),
+            bench_print("quantization.lambda=%g", exact ? 0.5 : variant->lambda),
+            "quantization.period=2", "quantization.delay=0", "quantization.solver=exact",
+            "quantization.link=[8e-9,5e-5]", "quantization.group_size=100", "model.dropout=0",
+            "train.optimizer=sgd", "train.lr=1e-30", exact ? "quantization.codec=fp32" : NULL,
+            NULL});
     Trainer *trainer = need(trainer_new(config, &scene->shard, scene->comm, 1, NULL, &err));
     memcpy(trainer->parameters, scene->weights, (size_t)scene->parameters * sizeof(float));
     trainer_upload(trainer);
@@ -171,8 +170,8 @@ BENCH(noise) {
         .comm = bench_ranks(), .settings = settings_of(), .samples = bench_option("--samples", 12)};
     CHECK(scene.samples > 0 && scene.samples <= SAMPLES_MOST, EXIT_USAGE, "--samples: 1 to %d",
           SAMPLES_MOST);
-    snprintf(scene.cache, sizeof scene.cache, "data.cache=%s/cache", folder);
-    snprintf(scene.data, sizeof scene.data, "data.path=%s/graph", folder);
+    scene.cache = bench_print("data.cache=%s/cache", folder);
+    scene.data = bench_print("data.path=%s/graph", folder);
     if (!names_data(scene.settings))
         bench_dataset(scene.data + strlen("data.path="),
                       bench_recipe(bench_text("--graph", "reddit-small")), scene.comm);
