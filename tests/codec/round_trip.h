@@ -140,6 +140,21 @@ static inline void round_trip_run(RoundTrip *t) {
     assert_int_equal(round_trip_encode(t), -1);
     round_trip_decode(t);
 }
+// In every way of running it, the same as the independent message, its rows and, if there are any,
+// its ranges.
+static inline void round_trip_all_ways(RoundTrip *t, const unsigned char *message, Rows back,
+                                       const float *range) {
+    for (Way way = {0}; way_next(&way);) {
+        memset(t->message, GUARD, t->bytes);
+        memset(floats(t->back), 0, rows_bytes(back.count, back.columns));
+        assert_int_equal(round_trip_encode(t), -1);
+        assert_memory_equal(t->message, message, t->bytes);
+        if (range != NULL)
+            assert_memory_equal(t->source.range, range, (size_t)t->shape.rows * sizeof *range);
+        round_trip_decode(t);
+        assert_true(rows_equal(t->back, back));
+    }
+}
 static inline const float *sent(const RoundTrip *t, int64_t place) {
     return floats(t->source.x) + t->row[place] * t->source.x.stride;
 }

@@ -176,3 +176,18 @@ static inline void set_all_widths(const Flight *f, int bits) {
         channel_set_widths(channel, all, all);
     }
 }
+
+typedef struct Sizes {
+    size_t planned, taken;
+} Sizes;
+
+static inline Sizes sizes_of(const Ground *ground, CodecOptions options, const char *schedule) {
+    MemoryForecast forecast = {0};
+    OWNED(Flight) f = flight_as(ground, options, schedule);
+    size_t with = memory_in_use();
+    model_forecast(&forecast, &ground->shape, &f.parts, &ground->config);
+    model_free(f.model);
+    size_t taken = with - memory_in_use();
+    f.model = NULL;
+    return (Sizes){forecast_total(&forecast), taken};
+}

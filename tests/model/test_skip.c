@@ -270,21 +270,6 @@ TEST(ages_outlive_a_resume) {
     }
 }
 
-typedef struct Sizes {
-    size_t planned, taken;
-} Sizes;
-
-static Sizes sizes_of(const Ground *ground, CodecOptions options, const char *schedule) {
-    MemoryForecast forecast = {0};
-    OWNED(Flight) f = flight_as(ground, options, schedule);
-    size_t with = memory_in_use();
-    model_forecast(&forecast, &ground->shape, &f.parts, &ground->config);
-    model_free(f.model);
-    size_t taken = with - memory_in_use();
-    f.model = NULL;
-    return (Sizes){forecast_total(&forecast), taken};
-}
-
 TEST(its_memory_is_planned) {
     CLEARED(ground_clear) Ground ground = ground_as(of_sources);
     Sizes one = sizes_of(&ground, flight_options("fp32", NULL, NULL), "blocking");

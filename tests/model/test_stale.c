@@ -21,6 +21,10 @@ TEST(frozen_weights_catch_up) {
     }
 }
 
+static CodecOptions stale_by(const char *setting) {
+    return scheduled_options("stale", (const char *const[4]){setting});
+}
+
 static void freeze(Ground *ground) {
     memcpy(ground->parameters[0], ground->parameters[1],
            (size_t)ground->shape.parameter_count * sizeof(float));
@@ -44,10 +48,7 @@ TEST(zeros_are_forgotten_in_time) {
     for (int i = 0; i < 4; i++) {
         CLEARED(ground_clear) Ground ground = ground_as(settings[i]);
         freeze(&ground);
-        OWNED(Flight)
-        late = flight_as(&ground,
-                         scheduled_options("stale", (const char *const[4]){"comm.first=zero"}),
-                         "stale");
+        OWNED(Flight) late = flight_as(&ground, stale_by("comm.first=zero"), "stale");
         OWNED(Flight) exact = flight_of(&ground, "fp32", "blocking", NULL);
         int once = ground.shape.layer0 == LAYER0_ONCE;
         bool alone = test_comm.size == 1;
@@ -120,9 +121,7 @@ TEST(means_forget_by_their_decay) {
 TEST(means_begin_with_the_first_rows) {
     CLEARED(ground_clear) Ground ground = ground_made();
     freeze(&ground);
-    OWNED(Flight)
-    late = flight_as(
-        &ground, scheduled_options("stale", (const char *const[4]){"comm.smooth=both"}), "stale");
+    OWNED(Flight) late = flight_as(&ground, stale_by("comm.smooth=both"), "stale");
     OWNED(Flight) exact = flight_of(&ground, "fp32", "blocking", NULL);
     fly(&exact);
     for (int epoch = 0; epoch < 2 * LAYERS; epoch++) {
@@ -138,7 +137,7 @@ TEST(only_what_is_smoothed_is_remembered) {
     CLEARED(ground_clear) Ground ground = ground_made();
     for (int i = 0; i < 4; i++) {
         const char *smooth = test_text("comm.smooth=%s", ways[i]);
-        CodecOptions options = scheduled_options("stale", (const char *const[4]){smooth});
+        CodecOptions options = stale_by(smooth);
         OWNED(Flight) late = flight_as(&ground, options, "stale");
         for (int k = 0; k < CHANNELS; k++) {
             const Channel *channel = channel_of(&late, k);
@@ -239,7 +238,7 @@ TEST(widths_change_behind_what_flies) {
 // their own; measurements find nothing in flight.
 TEST(others_do_not_disturb_what_flies) {
     CLEARED(ground_clear) Ground ground = ground_made();
-    CodecOptions smooth = scheduled_options("stale", (const char *const[4]){"comm.smooth=both"});
+    CodecOptions smooth = stale_by("comm.smooth=both");
     OWNED(Flight) late = flight_as(&ground, smooth, "stale");
     OWNED(Flight) twin = flight_as(&ground, smooth, "stale");
     OWNED(Flight) exact = flight_of(&ground, "fp32", "blocking", NULL);
@@ -264,22 +263,6 @@ TEST(others_do_not_disturb_what_flies) {
     }
 }
 
-typedef struct Sizes {
-    size_t planned, taken;
-} Sizes;
-
-static Sizes sizes_of(const Ground *ground, const char *schedule, const char *smooth) {
-    MemoryForecast forecast = {0};
-    OWNED(Flight)
-    f = flight_as(ground, scheduled_options(schedule, (const char *const[4]){smooth}), schedule);
-    size_t with = memory_in_use();
-    model_forecast(&forecast, &ground->shape, &f.parts, &ground->config);
-    model_free(f.model);
-    size_t taken = with - memory_in_use();
-    f.model = NULL;
-    return (Sizes){forecast_total(&forecast), taken};
-}
-
 static size_t halo_bytes(const Flight *f) {
     size_t bytes = 0;
     for (int i = 0; i < CHANNELS; i++) {
@@ -292,8 +275,9 @@ static size_t halo_bytes(const Flight *f) {
 // Buffers of all channels add up, and a mean of each row that is received.
 TEST(their_memory_is_planned) {
     CLEARED(ground_clear) Ground ground = ground_made();
-    Sizes one = sizes_of(&ground, "blocking", NULL), each = sizes_of(&ground, "stale", NULL);
-    Sizes smooth = sizes_of(&ground, "stale", "comm.smooth=both");
+    Sizes one = sizes_of(&ground, flight_options("fp32", NULL, NULL), "blocking");
+    Sizes each = sizes_of(&ground, stale_by(NULL), "stale");
+    Sizes smooth = sizes_of(&ground, stale_by("comm.smooth=both"), "stale");
     OWNED(Flight) f = flight_of(&ground, "fp32", "stale", NULL);
     double planned = (double)each.planned - (double)one.planned;
     double taken = (double)each.taken - (double)one.taken, means = (double)halo_bytes(&f);
