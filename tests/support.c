@@ -2,6 +2,8 @@
 
 #include "support.h"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -204,6 +206,14 @@ void test_temporary(char out[1200], const char *path, int process) {
     *strrchr(ours, '-') = 0; // the process
     if (snprintf(out, 1200, "%s-%d-0", ours, process) >= 1200)
         fail_msg("%s: the name is too long", path);
+}
+
+void test_file_limit(int64_t bytes) {
+    struct rlimit limit;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes < 0 ? limit.rlim_max : (rlim_t)bytes;
+    setrlimit(RLIMIT_FSIZE, &limit);
 }
 
 int test_dead_process(void) {

@@ -72,8 +72,8 @@ void *test_memory(size_t bytes);
 void test_later(void (*clear)(void *of), void *of);
 void test_clear(void); // does so now, between the cases of a test that makes much
 
-// OWNED(Dataset) d is a Dataset that is cleared where its block ends, and OWNED(Trainer) *t one that
-// is freed there: by what CLEARS_Dataset and CLEARS_Trainer name.
+// OWNED(Dataset) d is a Dataset that is cleared where its block ends, OWNED(Trainer) *t a Trainer
+// that is freed there: by what CLEARS_Dataset and CLEARS_Trainer name.
 #define OWNED(Type) CLEARED(CLEARS_##Type) Type
 #define CLEARS_Channel channel_drop
 #define CLEARS_Dataset dataset_clear
@@ -105,6 +105,8 @@ void test_write(const char *path, const void *data, size_t bytes);
 void test_write_text(const char *path, const char *text);
 // The temporary name beside `path` that process `process` of this machine would use.
 void test_temporary(char out[1200], const char *path, int process);
+// This process's files cannot grow beyond so many bytes, as on a disk that is full; -1: they can.
+void test_file_limit(int64_t bytes);
 // The number of a process that has ended.
 int test_dead_process(void);
 

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -72,17 +71,13 @@ TEST(replacing_keeps_the_folder_clean) {
 
 // The disk is full, as far as this process can see: files end at 1000 bytes.
 TEST(a_write_that_stops_is_said_and_leaves_the_old_file) {
-    struct rlimit kept, small = {1000, RLIM_INFINITY};
-    getrlimit(RLIMIT_FSIZE, &kept);
-    small.rlim_max = kept.rlim_max;
-    signal(SIGXFSZ, SIG_IGN);
     Error err = {0};
     const char *path = test_path("full");
     test_write_text(path, "old");
     char *large = TEST_ARRAY(char, 5000);
-    setrlimit(RLIMIT_FSIZE, &small);
+    test_file_limit(1000);
     bool replaced = file_replace(path, large, 5000, &err);
-    setrlimit(RLIMIT_FSIZE, &kept);
+    test_file_limit(-1);
     assert_false(replaced);
     assert_error(&err, EXIT_IO, "cannot write: File too large");
     assert_true(holds(path, "old"));

@@ -3,8 +3,6 @@
 // written cache was believed.
 #include "graphs.h"
 #include <dirent.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <time.h>
 
 static char cache[512];
@@ -279,17 +277,12 @@ CACHE_TEST(test_leftovers_are_swept) {
 // Files cannot grow beyond 2 KiB: one sentence, and no partial entry is left.
 CACHE_TEST(test_full_disk_leaves_no_half_entry) {
     char folder[1024], path[1024];
-    struct rlimit before, small;
     Config config = config_with(write_graph("graph.txt", ""), NULL);
     Shard shard;
     Error said = {0};
-    signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &before);
-    small = before;
-    small.rlim_cur = 2048;
-    setrlimit(RLIMIT_FSIZE, &small);
+    test_file_limit(2048);
     bool ok = partition_load(&shard, &config, &test_comm, &(Warnings){0}, &said);
-    setrlimit(RLIMIT_FSIZE, &before);
+    test_file_limit(-1);
     assert_false(ok);
     assert_true(said.code == EXIT_CANNOT_WRITE || said.code == EXIT_IO);
     comm_barrier(&test_comm);

@@ -3,8 +3,6 @@
 // that cannot write its shard, or sees another dataset, does harm.
 #include "cut.h"
 #include <dirent.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 static Config config_of(const char *path, const char *cache, const char *method) {
@@ -215,17 +213,12 @@ TEST(a_rank_without_room_ends_all_in_one_sentence) {
     Dataset d = graph_make(60, graph_random_both, false, 3);
     const char *data = write_dataset(&d), *cache = new_name("full");
     Config config = config_of(data, cache, "random");
-    struct rlimit before, small;
     CLEARED(shard_clear) Shard shard = {0};
     Error said = {0};
-    signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &before);
-    small = before;
-    small.rlim_cur = 1024;
     if (test_comm.rank == test_comm.size - 1)
-        setrlimit(RLIMIT_FSIZE, &small);
+        test_file_limit(1024);
     bool ok = partition_load(&shard, &config, &test_comm, &(Warnings){0}, &said);
-    setrlimit(RLIMIT_FSIZE, &before);
+    test_file_limit(-1);
     assert_false(ok);
     assert_true(said.code == EXIT_CANNOT_WRITE || said.code == EXIT_IO);
     assert_non_null(strstr(said.text, "/part-"));
