@@ -16,6 +16,18 @@ fail() {
     failed=1
 }
 
+# fringe COMMAND [WORD...]: the program, where a word `key.of.config=VALUE` or `mode=VALUE` is set.
+fringe() {
+    local word before= words=()
+    for word; do
+        [[ $before == --s* || ! $word =~ ^([a-z_]+\.[a-z_]+|mode)= ]] || words+=(--set)
+        words+=("$word")
+        before=$word
+    done
+    "$FRINGE" "${words[@]}"
+}
+train() { fringe train tiny.json "$@"; } # [WORD...]
+
 # expect NAME CODE 'regular expression' COMMAND...: exit status, and what it prints somewhere
 expect() {
     local name=$1 code=$2 text=$3 status=0

@@ -24,20 +24,17 @@ same_run() { # NAME FOLDER FOLDER: metrics, weights, moments, and what the assig
     done
 }
 
-expect "a run" 0 'result +epoch 28: ' "$FRINGE" train tiny.json $exact \
-    --set run.dir=whole --set run.checkpoint_every=1 --set run.keep_checkpoints=100
-expect "the same again" 0 'result' "$FRINGE" train tiny.json $exact --set run.dir=again
+expect "a run" 0 'result +epoch 28: ' train $exact run.dir=whole run.checkpoint_every=1 run.keep_checkpoints=100
+expect "the same again" 0 'result' train $exact run.dir=again
 same_run "two runs are the same" whole again
 for epoch in 14 22; do
-    same "two runs assign the same before epoch $epoch" whole/assignments/epoch-$epoch.safetensors \
-        again/assignments/epoch-$epoch.safetensors
+    same "two runs assign the same before epoch $epoch" {whole,again}/assignments/epoch-$epoch.safetensors
 done
 [ "$(ls whole/assignments | wc -l)" -eq 4 ] || fail "two assignments: $(ls whole/assignments)"
 bytes_of() { sed -n "$1s/.*\"bytes\": \([0-9]*\).*/\1/p" ${2:-whole}/metrics.jsonl; } # EPOCH [FOLDER]
 [ "$(bytes_of 9)" -eq "$(bytes_of 13)" ] || fail "old widths stay until the new ones are taken"
 [ "$(bytes_of 14)" -lt "$(bytes_of 13)" ] || fail "assigned widths are narrower than 8 bits"
-expect "inspect shows when" 0 'assignment requested before epoch 17, applied before epoch 22' \
-    "$FRINGE" inspect whole
+expect "inspect shows when" 0 'assignment requested before epoch 17, applied before epoch 22' fringe inspect whole
 grep -qE "layer 1 backward +exact +measured [0-9.e-]+ s; +2 bit [0-9]+  4 bit [0-9]+" out &&
     grep -qE '^    objective 0\.[0-9]+ bound 0\.[0-9]+ gap 0 %, LP bound 0\.[0-9]+ gap [0-9.e-]+ %$' out &&
     grep -qE '^    found in [0-9.e-]+ s; predicted [0-9.e-]+ s$' out ||
@@ -49,14 +46,14 @@ sed -i 's/"objective": [^,]*/"objective": 0.5/; s/"bound": [^,]*/"bound": 0.4/' 
 sed -i -z 's/"seconds_per_byte": \[[^]]*/"seconds_per_byte": [1e-9, 2e-9, 3e-9/; s/"seconds_per_message": \[[^]]*/"seconds_per_message": [1e-5, 2e-5, 3e-5/' \
     shown/assignments/epoch-22.json
 sed -i 's/^\( *\)"taken": /\1"remark": "r",\n&/' shown/assignments/epoch-22.json
-expect "inspect shows a gap" 0 'objective 0.50000 bound 0.40000 gap 20 %' "$FRINGE" inspect shown
+expect "inspect shows a gap" 0 'objective 0.50000 bound 0.40000 gap 20 %' fringe inspect shown
 grep -q 'applied before epoch 22, .* s; r$' out || fail "and the warning: $(cat out)"
 tr -s '\n ' '  ' <out | grep -qF 'links (least, median, most): 1e-09 2e-09 3e-09 s per byte 1e-05 2e-05 3e-05 s per me' ||
     fail "and three links: $(cat out)"
 
 for form in fp32 bf16; do
-    expect "minimum and step in $form" 0 'result' "$FRINGE" train tiny.json --ranks 2 \
-        --set mode=quantize --set quantization.scale_dtype=$form --set train.epochs=1 --set run.dir=$form
+    expect "minimum and step in $form" 0 'result' train --ranks 2 mode=quantize quantization.scale_dtype=$form \
+        train.epochs=1 run.dir=$form
 done
 [ "$(bytes_of 1 bf16)" -lt "$(bytes_of 1 fp32)" ] || fail "bf16 is half as wide"
 
@@ -71,13 +68,11 @@ resumed() { # EPOCH: as if killed after the checkpoint of that epoch
     cp whole/metrics.jsonl "$cut/"
     cp -r whole/assignments "$cut/" # what is younger than the checkpoint must go
     touch "$cut/assignments/epoch-99.json"
-    expect "resume after epoch $1" 0 "resume +after epoch $1\$" \
-        "$FRINGE" train tiny.json $exact --set run.dir="$cut" --resume auto
+    expect "resume after epoch $1" 0 "resume +after epoch $1\$" train $exact run.dir="$cut" --resume auto
     same_run "resumed after epoch $1" whole "$cut"
     [ ! -e "$cut/assignments/epoch-99.json" ] || fail "resumed after epoch $1: a ghost is left"
     for epoch in 14 22; do # those before it stay, those after it are assigned again
-        same "and has the assignment before epoch $epoch" \
-            whole/assignments/epoch-$epoch.safetensors "$cut/assignments/epoch-$epoch.safetensors"
+        same "and has the assignment before epoch $epoch" {whole,"$cut"}/assignments/epoch-$epoch.safetensors
         [ "$(found whole $epoch)" = "$(found "$cut" $epoch)" ] ||
             fail "resumed after epoch $1: the report of epoch $epoch differs"
     done
@@ -88,7 +83,7 @@ resumed 14 # taken
 
 long="$settings --set quantization.solver=exact --set train.epochs=100 --set train.eval_every=50
     --set run.checkpoint_every=9"
-expect "a long run" 0 'result' "$FRINGE" train tiny.json $long --set run.dir=long
+expect "a long run" 0 'result' train $long run.dir=long
 # the brackets keep grep from finding itself
 processes() { grep -lsaz "run[.]dir=$work/$1" /proc/[0-9]*/cmdline | cut -d/ -f3; }
 interrupted() { # SIGNAL CODE EPOCHS: after so many epochs
@@ -108,92 +103,80 @@ interrupted() { # SIGNAL CODE EPOCHS: after so many epochs
         [ -n "$(processes "by-$1")" ] || break
         sleep 0.05
     done
-    expect "resume after $1" 0 'resume +after epoch [1-9][0-9]?$' \
-        "$FRINGE" train tiny.json $long --set run.dir="$work/by-$1" --resume auto
+    expect "resume after $1" 0 'resume +after epoch [1-9][0-9]?$' train $long run.dir="$work/by-$1" --resume auto
     same_run "gone on after $1" long "by-$1"
 }
 interrupted USR1 75 20
 interrupted KILL 137 40
 
 # --- replay
-expect "replay" 0 'result' "$FRINGE" train tiny.json $exact --set run.dir=replayed \
-    --set quantization.assign=replay:whole --set quantization.link=[]
+expect "replay" 0 'result' train $exact run.dir=replayed quantization.assign=replay:whole quantization.link=[]
 same "a replay has the same metrics" <(timeless whole) <(timeless replayed)
-same "and the same model" whole/checkpoints/epoch-28/model.safetensors \
-    replayed/checkpoints/epoch-28/model.safetensors
+same "and the same model" {whole,replayed}/checkpoints/epoch-28/model.safetensors
 for epoch in 14 22; do
-    same "and assigns the same before epoch $epoch" whole/assignments/epoch-$epoch.safetensors \
-        replayed/assignments/epoch-$epoch.safetensors
+    same "and assigns the same before epoch $epoch" {whole,replayed}/assignments/epoch-$epoch.safetensors
 done
-expect "a run without assignments is no replay" 66 'tiny/assignments does not exist' \
-    "$FRINGE" train tiny.json $exact --ranks 1 --set run.dir=no --set quantization.assign=replay:tiny
-expect "no run replays itself" 78 'is the folder of this run itself' \
-    "$FRINGE" train tiny.json $exact --set run.dir=whole --set quantization.assign=replay:whole
+expect "a run without assignments is no replay" 66 'tiny/assignments does not exist' train $exact --ranks 1 \
+    run.dir=no quantization.assign=replay:tiny
+expect "no run replays itself" 78 'is the folder of this run itself' train $exact run.dir=whole \
+    quantization.assign=replay:whole
 [ "$(ls whole/assignments | wc -l)" -eq 4 ] || fail "and it loses nothing: $(ls whole/assignments)"
 mkdir -p torn/assignments
 head -c 100 whole/assignments/epoch-14.safetensors >torn/assignments/epoch-14.safetensors
-expect "a torn assignment is told" 65 'torn/assignments/epoch-14.safetensors' \
-    "$FRINGE" train tiny.json $exact --ranks 1 --set run.dir=no --set quantization.assign=replay:torn
-expect "so is one of other ranks" 65 'layer1.forward' "$FRINGE" train tiny.json $exact --ranks 1 \
-    --set run.dir=no --set quantization.assign=replay:whole
+expect "a torn assignment is told" 65 'torn/assignments/epoch-14.safetensors' train $exact --ranks 1 run.dir=no \
+    quantization.assign=replay:torn
+expect "so is one of other ranks" 65 'layer1.forward' train $exact --ranks 1 run.dir=no \
+    quantization.assign=replay:whole
 
 # --- the solver is asked for nothing that it cannot know better: what is proven best (here all), or
 # time that is hidden; tests/assigner/test_asked.c shows when it is asked
 printf '#!/bin/sh\necho >>%s/asked\nexit 1\n' "$work" >counted
 chmod +x counted
 glpk="$settings --set quantization.solver=glpk --set train.epochs=14 --set train.eval_every=7"
-expect "what is proven" 0 'result' env FRINGE_SOLVER=./counted "$FRINGE" train tiny.json $glpk \
-    --set run.dir=glpk
+expect "what is proven" 0 'result' env FRINGE_SOLVER=./counted "$FRINGE" train tiny.json $glpk --set run.dir=glpk
 grep '^warning' out | grep -v ' share ' && fail "it is in order: $(cat out)"
-same "is what the exact solution is" glpk/assignments/epoch-14.safetensors \
-    whole/assignments/epoch-14.safetensors
+same "is what the exact solution is" glpk/assignments/epoch-14.safetensors whole/assignments/epoch-14.safetensors
 expect "time that is hidden" 0 'result' env FRINGE_SOLVER=./counted "$FRINGE" train tiny.json \
     $glpk --set quantization.time=hidden --set quantization.link=[1e-9,1e-5,2e-4] --set run.dir=hidden
-expect "inspect shows it" 0 '^    found in .* hidden 0\.0002 s$' "$FRINGE" inspect hidden
+expect "inspect shows it" 0 '^    found in .* hidden 0\.0002 s$' fringe inspect hidden
 [ ! -e asked ] || fail "GLPK was asked for what it does not know"
 
 # --- what has nothing to assign
-expect "one layer, links measured" 0 'result +epoch 9: ' "$FRINGE" train tiny.json $exact \
-    --set quantization.link=[] --set quantization.delay=0 --set train.epochs=9 --set model.layers=1 \
-    --set run.dir=flat
+expect "one layer, links measured" 0 'result +epoch 9: ' train $exact quantization.link=[] quantization.delay=0 \
+    train.epochs=9 model.layers=1 run.dir=flat
 
 # --- mistakes
-expect "mistakes are told" 78 'quantization.bits: .* found 2 at place 2' "$FRINGE" train tiny.json \
-    $short --set quantization.bits=[4,2] --set quantization.initial_bits=9 --set quantization.link=[1]
+expect "mistakes are told" 78 'quantization.bits: .* found 2 at place 2' train $short quantization.bits=[4,2] \
+    quantization.initial_bits=9 quantization.link=[1]
 grep -q 'quantization.initial_bits: .* found 9' out || fail "the second one, too"
 grep -q 'quantization.link: .* found 1' out || fail "and the third one"
-expect "so is a rule that is not there" 78 'quantization.assign: expected one of .* did you mean .adaptive' \
-    "$FRINGE" train tiny.json $short --set quantization.assign=adaptiv
+expect "so is a rule that is not there" 78 'quantization.assign: expected one of .* did you mean .adaptive' train \
+    $short quantization.assign=adaptiv
 expect "who diverges is told where" 80 \
-    'layer [01], (for|back)ward, epoch [0-9]+: the row of node [0-9]+|loss or its gradient is not' \
-    "$FRINGE" train tiny.json $short --set run.dir=diverges --set train.epochs=1000 \
-    --set train.optimizer=sgd --set train.lr=1000 --set model.norm=none
+    'layer [01], (for|back)ward, epoch [0-9]+: the row of node [0-9]+|loss or its gradient is not' train $short \
+    run.dir=diverges train.epochs=1000 train.optimizer=sgd train.lr=1000 model.norm=none
 
 # --- compare
-expect "compare" 0 '^adaqp +[0-9.]+ +[0-9.]+ +[0-9.]+x' "$FRINGE" compare tiny.json \
-    $exact --modes=vanilla,adaqp,alone --set run.dir=variants
+expect "compare" 0 '^adaqp +[0-9.]+ +[0-9.]+ +[0-9.]+x' fringe compare tiny.json $exact \
+    --modes=vanilla,adaqp,alone run.dir=variants
 for variant in vanilla adaqp alone-1-thread alone-all-cores; do
     grep -qE "^$variant +[0-9.]+ +[0-9.]+ " out || fail "compare: $variant has no line"
     grep -q "\"name\": \"$variant\"" variants/compare.json || fail "compare.json lacks $variant"
 done
 same_run "a variant is a plain run" whole variants/adaqp
 # 0.00055 GiB: enough for a third of the graph, too little for all of it
-expect "what one rank cannot hold is left out" 0 'alone-all-cores is left out: .*needs' "$FRINGE" \
-    compare tiny.json $exact --modes=vanilla,alone --set run.dir=narrow \
-    --set run.memory_limit=0.00055
+expect "what one rank cannot hold is left out" 0 'alone-all-cores is left out: .*needs' fringe compare tiny.json \
+    $exact --modes=vanilla,alone run.dir=narrow run.memory_limit=0.00055
 grep -qE "^vanilla +[0-9.]+ +[0-9.]+ " out || fail "and the others are told"
 # and this for vanilla's messages, too little for adaqp's
-expect "a variant that fails costs no other variant" 71 '^vanilla +[0-9.]+ +[0-9.]+ ' "$FRINGE" compare \
-    tiny.json $exact --modes=vanilla,adaqp --set run.dir=cut --set run.memory_limit=0.00044
+expect "a variant that fails costs no other variant" 71 '^vanilla +[0-9.]+ +[0-9.]+ ' fringe compare tiny.json \
+    $exact --modes=vanilla,adaqp run.dir=cut run.memory_limit=0.00044
 grep -q '"name": "vanilla"' cut/compare.json || fail "compare.json keeps it"
-expect "a run is no config of another mode" 78 'whole/run.json: this is the config of a run with mode=' "$FRINGE" \
+expect "a run is no config of another mode" 78 'whole/run.json: this is the config of a run with mode=' fringe \
     compare whole --modes=vanilla --ranks 3
-expect "overlap, but nothing saved" 0 'result' "$FRINGE" train tiny.json $exact \
-    --set mode=overlap --set lossless.input_features=exchange --set lossless.order=aggregate-first \
-    --set lossless.receptive_field=all --set lossless.cover=sources --set run.dir=overlapped
-same "is the model of vanilla" variants/vanilla/checkpoints/epoch-28/model.safetensors \
-    overlapped/checkpoints/epoch-28/model.safetensors
-expect "a run alone" 0 'result' "$FRINGE" train tiny.json $exact --ranks 1 --set mode=vanilla \
-    --set run.dir=one
+expect "overlap, but nothing saved" 0 'result' train $exact mode=overlap lossless.input_features=exchange \
+    lossless.order=aggregate-first lossless.receptive_field=all lossless.cover=sources run.dir=overlapped
+same "is the model of vanilla" {variants/vanilla,overlapped}/checkpoints/epoch-28/model.safetensors
+expect "a run alone" 0 'result' train $exact --ranks 1 mode=vanilla run.dir=one
 same "alone is a run on one rank" <(timeless variants/alone-1-thread) <(timeless one)
 finish

@@ -12,8 +12,7 @@ no_file='is not a regular file but a pipe'
 expect "a pipe for a config" 78 "p.json: $no_file" timeout -s KILL 30 "$FRINGE" train p.json
 expect "a pipe behind /dev/stdin" 78 "/dev/stdin: $no_file" \
     bash -c "timeout -s KILL 30 $FRINGE config check /dev/stdin < <(sleep 1)"
-expect "a device for a config" 78 'is not a regular file but a device' \
-    timeout -s KILL 30 "$FRINGE" train /dev/zero
+expect "a device for a config" 78 'is not a regular file but a device' timeout -s KILL 30 "$FRINGE" train /dev/zero
 for name in p.npz p.txt p.graph; do
     expect "a pipe for a graph: $name" 65 "$name: $no_file" $train --set data.path=$name
     expect "and inspected" 65 "$name: $no_file" timeout -s KILL 30 "$FRINGE" inspect $name
@@ -64,8 +63,7 @@ bytes=$(stat -c %s zeros.json)
     for shift in 0 8 16 24 32 40 48 56; do printf "\\x$(printf %02x $((bytes >> shift & 255)))"; done
     cat zeros.json
 } >header/a.safetensors
-expect "the same as the header of tensors" 65 'more than 4 million values' \
-    "$FRINGE" inspect header/a.safetensors
+expect "the same as the header of tensors" 65 'more than 4 million values' fringe inspect header/a.safetensors
 
 # --- what a terminal would obey is shown
 escapes() { # NAME: the last output holds none
@@ -80,33 +78,29 @@ tensors() { # NAME as JSON: a file with one tensor of that name
     printf "\\x$(printf %02x ${#header})\0\0\0\0\0\0\0%s0" "$header"
 }
 tensors '\u001b]0;title\u0007 \u009b31m \u202e caf\u00e9' >name.safetensors
-expect "the name of a tensor" 0 'u001b\]0;title' "$FRINGE" inspect name.safetensors
+expect "the name of a tensor" 0 'u001b\]0;title' fringe inspect name.safetensors
 escapes "a tensor's name"
 grep -q 'café' out || fail "letters stay"
-expect "a path that is not there" 66 'u001b' "$FRINGE" train tiny.json --set run.dir=no \
-    --set "model.weights=$(printf '\033]0;x\007')"
+expect "a path that is not there" 66 'u001b' train run.dir=no "model.weights=$(printf '\033]0;x\007')"
 escapes "a path in a sentence"
 cp -r tiny named
 sed -i 's/"name": "[^"]*"/"name": "\\u001b[31m\\u202ered"/' named/dataset.json
 grep -q 'u202ered' named/dataset.json || fail "the dataset has its name"
-expect "the name of a dataset" 0 'u202ered' "$FRINGE" inspect named
+expect "the name of a dataset" 0 'u202ered' fringe inspect named
 escapes "a dataset's name"
-expect "the name of a dataset in training" 0 'result' "$FRINGE" train tiny.json \
-    --set run.dir=no --set data.path=named --set data.cache="$work/other"
+expect "the name of a dataset in training" 0 'result' train run.dir=no data.path=named data.cache="$work/other"
 escapes "a dataset's name in training"
-expect "the name of a dataset in a partition" 0 'edge cut' "$FRINGE" partition tiny.json \
-    --set data.path=named --set data.cache="$work/other"
+expect "the name of a dataset in a partition" 0 'edge cut' fringe partition tiny.json data.path=named \
+    data.cache="$work/other"
 escapes "a dataset's name in a partition"
 printf '{"train": {"\\u001b[31m\\u202e": 1}, "model": {"layer": "\\u0007\\u009b"}}' >keys.json
 expect "a key" 78 'unknown key' "$FRINGE" config check keys.json
 escapes "a key in a sentence"
-expect "checkpoints" 0 'result' "$FRINGE" train tiny.json --set run.dir=many \
-    --set run.checkpoint_every=5 --set run.keep_checkpoints=5
+expect "checkpoints" 0 'result' train run.dir=many run.checkpoint_every=5 run.keep_checkpoints=5
 for epoch in 15 20; do echo more >>many/checkpoints/epoch-$epoch/model.safetensors; done
-expect "two that are damaged" 0 'resume +after epoch 10' "$FRINGE" train tiny.json \
-    --set run.dir=many --set run.checkpoint_every=5 --resume auto
+expect "two that are damaged" 0 'resume +after epoch 10' train run.dir=many run.checkpoint_every=5 --resume auto
 [ "$(grep -c '^warning .*damaged$' out)" -eq 2 ] || fail "each warning has a line of its own"
-for _ in 1 2; do "$FRINGE" train tiny.json --set run.dir=$'run\e[31m' >out 2>&1 || fail "a run"; done
+for _ in 1 2; do train run.dir=$'run\e[31m' >out 2>&1 || fail "a run"; done
 grep -q 'works in run.u001b.*-2: run.u001b' out || fail "it says where the second run is"
 escapes "the name of a folder"
 printf '{"data": {"path": "tiny"}, "partition": {"method": "file:\\u001b[31m\\u009b"}}' >value.json

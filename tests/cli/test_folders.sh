@@ -6,7 +6,6 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 tiny
 sed -i 's/"epochs": 20/"epochs": 4/; s/"run": {/"run": {"threads": 1, /' tiny.json # spinning threads would wait
-train() { "$FRINGE" train tiny.json "$@"; }
 ended() { [ -s "$1/checkpoints/epoch-4/model.safetensors" ] && grep -q '"result"' "$1/run.json"; }
 endless="--set train.epochs=100000000 --set run.checkpoint_every=0"
 

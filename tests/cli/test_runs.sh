@@ -5,26 +5,23 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 tiny
 
-expect "a run on one rank" 0 'result +epoch 20: ' "$FRINGE" train tiny.json --set run.dir=one
-expect "a run on two ranks" 0 'result +epoch 20: ' \
-    "$FRINGE" train tiny.json --ranks 2 --set run.dir=two
-expect "the same again" 0 'result' "$FRINGE" train tiny.json --ranks 2 --set run.dir=again
+expect "a run on one rank" 0 'result +epoch 20: ' train run.dir=one
+expect "a run on two ranks" 0 'result +epoch 20: ' train --ranks 2 run.dir=two
+expect "the same again" 0 'result' train --ranks 2 run.dir=again
 timeless two >a
 timeless again >b
 same "two runs give the same metrics" a b
 for file in model optimizer best; do
-    same "two runs give the same $file" two/checkpoints/epoch-20/$file.safetensors \
-        again/checkpoints/epoch-20/$file.safetensors
+    same "two runs give the same $file" {two,again}/checkpoints/epoch-20/$file.safetensors
 done
 [ "$(wc -l <two/metrics.jsonl)" -eq 20 ] || fail "one line an epoch"
 grep -q '"test_accuracy"' two/run.json || fail "run.json has the result"
 
-expect "the time that is left is told" 75 'epoch +[1-9][0-9]*/100000000 .* [1-9][0-9]*:[0-9:]* left' "$FRINGE" train tiny.json \
-    --set train.epochs=100000000 --set run.log_every=3 --set run.stop_after=1 --set run.dir=endless
+expect "the time that is left is told" 75 'epoch +[1-9][0-9]*/100000000 .* [1-9][0-9]*:[0-9:]* left' train \
+    train.epochs=100000000 run.log_every=3 run.stop_after=1 run.dir=endless
 
 # --- several runs
-expect "--runs" 0 'runs +2: test accuracy [0-9.]+ \+- [0-9.]+ %' \
-    "$FRINGE" train tiny.json --runs 2 --set run.dir=many
+expect "--runs" 0 'runs +2: test accuracy [0-9.]+ \+- [0-9.]+ %' train --runs 2 run.dir=many
 same "the first of several is the single one" <(timeless many/run-1) <(timeless one)
 cmp -s many/run-1/metrics.jsonl many/run-2/metrics.jsonl && fail "the second has another seed"
 grep -q '"deviation"' many/runs.json || fail "runs.json has the deviation"
@@ -35,8 +32,8 @@ expect "an mpirun of the user's is joined" 0 'result' mpirun -q --oversubscribe 
 same "and trains the same" <(timeless joined) <(timeless two)
 expect "it must have as many ranks as --ranks" 64 'is 3, but this MPI job has 2' \
     mpirun -q --oversubscribe --bind-to none -n 2 "$FRINGE" train tiny.json --ranks 3
-expect "a long command line reaches the ranks whole" 0 'result +epoch 3: ' "$FRINGE" train tiny.json \
-    --ranks 2 $(printf -- '--set run.seed=%d ' $(seq 40)) --set train.epochs=3 --set run.dir=words
+expect "a long command line reaches the ranks whole" 0 'result +epoch 3: ' train --ranks 2 \
+    $(printf -- 'run.seed=%d ' $(seq 40)) train.epochs=3 run.dir=words
 orphans() { # SIGNAL
     local pid
     "$FRINGE" train tiny.json --ranks 2 --set train.epochs=1000000 --set run.dir=orphans-$1 \
@@ -58,12 +55,12 @@ echo "ok: no rank outlives its launcher"
 # --- a look-alike of a real set is called so
 cp -r tiny alike
 sed -i '0,/{/s//{"origin": "generated as tiny; assumed: all of it",/' alike/dataset.json
-expect "compare names a look-alike" 0 '^data: +tiny \(synthetic look-alike by fringe generate\)$' "$FRINGE" compare tiny.json \
-    --modes vanilla --set train.epochs=1 --set data.path=alike --set run.dir=alikes
+expect "compare names a look-alike" 0 '^data: +tiny \(synthetic look-alike by fringe generate\)$' fringe compare \
+    tiny.json --modes vanilla train.epochs=1 data.path=alike run.dir=alikes
 grep -q '"origin": "generated as tiny' alikes/compare.json || fail "compare.json has the origin"
 grep -q '"data": *"tiny (synthetic look-alike' alikes/report.html || fail "the page names it, too"
-expect "runs names it" 0 '^data: tiny \(synthetic look-alike' "$FRINGE" runs alikes
-expect "and no other set" 0 'finished' "$FRINGE" runs one
+expect "runs names it" 0 '^data: tiny \(synthetic look-alike' fringe runs alikes
+expect "and no other set" 0 'finished' fringe runs one
 grep -q 'look-alike' out && fail "a set that is none is called a look-alike"
 
 finish

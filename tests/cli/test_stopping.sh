@@ -86,7 +86,7 @@ ends "TERM where INT is ignored" 75 'stopped on request'
 set -m
 
 # --- a mode that rank 0 trains alone, while the other rank sleeps
-"$FRINGE" generate planted:nodes=5000,edges=50000,communities=10,features=256 -o planted >/dev/null
+fringe generate planted:nodes=5000,edges=50000,communities=10,features=256 -o planted >/dev/null
 cat >slow.json <<'JSON'
 {"data": {"path": "planted"}, "model": {"layers": 3, "hidden": [256]}, "run": {"threads": 1}}
 JSON
@@ -150,7 +150,7 @@ exec 3>&-
 # --- in the set-up of a later mode: what has ended is told. The cache has the parts of one rank only, so
 # that the names of their files are known.
 export XDG_CACHE_HOME=$work/cache-of-one
-expect "parts of one rank" 0 'result' "$FRINGE" train tiny.json --set train.epochs=1 --set run.dir=one
+expect "parts of one rank" 0 'result' train train.epochs=1 run.dir=one
 slow=$(cd cache-of-one/fringe && echo parts-*/partition.json)
 slowly "$FRINGE" compare tiny.json --modes vanilla,alone --ranks 2 --set train.epochs=1 --set run.dir=later \
     >out 2>&1 </dev/null & pid=$!
@@ -196,12 +196,10 @@ for ((i = 0; i < ${FRINGE_STOPS:-20}; i++)); do
     [ $status -eq 75 ] || { fail "stop $i: exit $status" && cat out; }
 done
 none_left setup-
-expect "the cache serves the next run" 0 'result +epoch 20: ' \
-    "$FRINGE" train tiny.json --ranks 2 --set run.dir=after
+expect "the cache serves the next run" 0 'result +epoch 20: ' train --ranks 2 run.dir=after
 ! grep -q damaged out || fail "an entry of the cache was damaged"
 for seed in 9 10 11 12; do # a process that has not quite ended keeps its files
-    expect "and the one that is cut anew" 0 'result' \
-        "$FRINGE" train tiny.json --ranks 2 --set run.dir=anew --set partition.seed=$seed
+    expect "and the one that is cut anew" 0 'result' train --ranks 2 run.dir=anew partition.seed=$seed
     [ -n "$(find cache -name '*.fringe-tmp-*')" ] || break
     nap 1
 done
@@ -210,12 +208,10 @@ done
 # --- checkpoints by the clock change no bit, with widths pinned
 adaqp="--set mode=adaqp --set quantization.period=5 --set quantization.link=[1e-9,1e-5] --set quantization.solver=exact"
 for minutes in 0 0.000001 0.001; do
-    expect "a checkpoint every $minutes minutes" 0 'result' "$FRINGE" train tiny.json --ranks 2 \
-        $adaqp --set run.checkpoint_minutes=$minutes --set run.dir=clock-$minutes \
-        --set run.keep_checkpoints=100
+    expect "a checkpoint every $minutes minutes" 0 'result' train --ranks 2 $adaqp \
+        run.checkpoint_minutes=$minutes run.dir=clock-$minutes run.keep_checkpoints=100
     for file in model optimizer best; do
-        same "it has the same $file" clock-0/checkpoints/epoch-20/$file.safetensors \
-            clock-$minutes/checkpoints/epoch-20/$file.safetensors
+        same "it has the same $file" {clock-0,clock-$minutes}/checkpoints/epoch-20/$file.safetensors
     done
 done
 [ "$(ls -d clock-0.000001/checkpoints/epoch-* | wc -l)" -eq 20 ] || fail "there is one an epoch"

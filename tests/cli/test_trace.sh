@@ -5,11 +5,10 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 tiny
 
-expect "a traced run ends" 0 "result" "$FRINGE" train tiny.json --ranks 3 --set run.dir=traced \
-    --set mode=adaqp --set lossless.input_features=exchange --set run.trace=[4,6] --set train.epochs=8 \
-    --set train.eval_every=5
-"$FRINGE" train tiny.json --ranks 3 --set run.dir=plain --set mode=adaqp \
-    --set lossless.input_features=exchange --set train.epochs=8 --set train.eval_every=5 >/dev/null 2>&1
+expect "a traced run ends" 0 "result" train --ranks 3 run.dir=traced mode=adaqp lossless.input_features=exchange \
+    run.trace=[4,6] train.epochs=8 train.eval_every=5
+train --ranks 3 run.dir=plain mode=adaqp lossless.input_features=exchange train.epochs=8 train.eval_every=5 \
+    >/dev/null 2>&1
 timeless traced >traced.txt
 timeless plain >plain.txt
 same "tracing changes nothing" traced.txt plain.txt
@@ -52,15 +51,12 @@ expect "the trace is whole" 0 "^fine$" python3 -c "$check"
 # --- what a resume may do to it: epochs that ran before cannot be traced again
 again="train tiny.json --set train.eval_every=5 --set run.checkpoint_every=5"
 cp traced/trace.json whole.json
-expect "a resume beyond the traced epochs" 0 'trace.json is kept' "$FRINGE" train tiny.json \
-    --ranks 3 --set run.dir=traced --set mode=adaqp --set lossless.input_features=exchange \
-    --set run.trace=[4,6] --set train.epochs=12 --set train.eval_every=5 --resume auto
+expect "a resume beyond the traced epochs" 0 'trace.json is kept' train --ranks 3 run.dir=traced mode=adaqp \
+    lossless.input_features=exchange run.trace=[4,6] train.epochs=12 train.eval_every=5 --resume auto
 same "leaves the trace as it was" whole.json traced/trace.json
-expect "a run that is not traced yet" 0 'result' "$FRINGE" $again --set run.dir=late \
-    --set train.epochs=5
-expect "a resume among the traced epochs" 0 'epochs 4 to 5 are not in trace.json' "$FRINGE" $again \
-    --set run.dir=late --set train.epochs=9 --set run.trace=[4,6] --resume auto
+expect "a run that is not traced yet" 0 'result' fringe $again run.dir=late train.epochs=5
+expect "a resume among the traced epochs" 0 'epochs 4 to 5 are not in trace.json' fringe $again run.dir=late \
+    train.epochs=9 run.trace=[4,6] --resume auto
 grep -q '"epoch": 6' late/trace.json || fail "what is left of the traced epochs is traced"
-expect "a range of epochs backwards" 78 "run.trace: expected" "$FRINGE" train tiny.json \
-    --set run.trace=[6,4]
+expect "a range of epochs backwards" 78 "run.trace: expected" train run.trace=[6,4]
 finish

@@ -5,10 +5,10 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 expect "--help lists the commands" 0 'inspect' "$FRINGE" --help
-expect "no help is cut" 0 'train, val\)\.$' "$FRINGE" generate --help
+expect "no help is cut" 0 'train, val\)\.$' fringe generate --help
 expect "config help" 0 'usage: fringe config' "$FRINGE" config help
 for command in $("$FRINGE" --help | sed -n 's/^  \([a-z][a-z]*\) \{2,\}.*/\1/p'); do
-    "$FRINGE" help "$command" >help.txt
+    fringe help "$command" >help.txt
     # Usage, details, options, each whole: at most 80 columns, the help of every option in column 24,
     # and as many brackets closed as opened.
     awk -v command="$command" 'length > 80 { print "too wide: " $0 }
@@ -19,47 +19,45 @@ for command in $("$FRINGE" --help | sed -n 's/^  \([a-z][a-z]*\) \{2,\}.*/\1/p')
     ' help.txt >bad.txt
     [ ! -s bad.txt ] || fail "the help of $command: $(cat bad.txt)"
 done
-expect "look-alikes are completed" 0 'generate. echo .* reddit-small .* ogbn-arxiv ' "$FRINGE" help bash
+expect "look-alikes are completed" 0 'generate. echo .* reddit-small .* ogbn-arxiv ' fringe help bash
 expect "--version names the libraries" 0 'METIS +[0-9]' "$FRINGE" --version
 expect "without a command" 64 'a command is missing; fringe --help lists all' "$FRINGE"
 for command in train evaluate predict partition stream generate convert inspect runs report cache config doctor; do
-    expect "$command --help" 0 "usage: fringe $command" "$FRINGE" $command --help
-    expect "$command takes no unknown option" 64 "no option --nonsense" \
-        "$FRINGE" $command --nonsense
+    expect "$command --help" 0 "usage: fringe $command" fringe $command --help
+    expect "$command takes no unknown option" 64 "no option --nonsense" fringe $command --nonsense
 done
 expect "config show --help" 0 'usage: fringe config' "$FRINGE" config show --help
 for command in train evaluate predict partition stream generate convert inspect config; do
-    expect "$command wants an argument" 64 'an argument is missing' "$FRINGE" $command
+    expect "$command wants an argument" 64 'an argument is missing' fringe $command
     words="a b c"
     [ "$command" != config ] || words="check a b"
-    expect "$command wants no more" 64 'too many arguments' "$FRINGE" $command $words
+    expect "$command wants no more" 64 'too many arguments' fringe $command $words
 done
-expect "a misspelt command" 64 'did you mean train\?' "$FRINGE" trian
-expect "a misspelt option" 64 'did you mean --ranks\?' "$FRINGE" train x --rnaks 2
-expect "an option without its value" 64 'needs a value' "$FRINGE" train x --ranks
+expect "a misspelt command" 64 'did you mean train\?' fringe trian
+expect "a misspelt option" 64 'did you mean --ranks\?' fringe train x --rnaks 2
+expect "an option without its value" 64 'needs a value' fringe train x --ranks
 for value in 0 -1 two 1.5 99999999999 ''; do
-    expect "--ranks '$value'" 64 'expected a whole number from 1' "$FRINGE" train x --ranks "$value"
+    expect "--ranks '$value'" 64 'expected a whole number from 1' fringe train x --ranks "$value"
 done
-expect "--resume takes auto" 64 "expected auto, found 'now'" "$FRINGE" train x --resume now
-expect "an unknown verb of config" 64 'expected show, check, schema or markdown' \
-    "$FRINGE" config shwo
+expect "--resume takes auto" 64 "expected auto, found 'now'" fringe train x --resume now
+expect "an unknown verb of config" 64 'expected show, check, schema or markdown' "$FRINGE" config shwo
 
-expect "a config that is not there" 66 'none.json' "$FRINGE" train none.json
-expect "the same with ranks" 66 'none.json' "$FRINGE" train none.json --ranks 2
+expect "a config that is not there" 66 'none.json' fringe train none.json
+expect "the same with ranks" 66 'none.json' fringe train none.json --ranks 2
 echo '{}' >empty.json
-expect "data that is not there" 66 'reddit-none does not exist; fringe looks for data.path' \
-    "$FRINGE" train empty.json --set data.path=reddit-none
-expect "data that can be made" 66 'make it with: fringe generate reddit-small' \
-    "$FRINGE" train empty.json --set data.path=reddit-small
-expect "no data at all" 78 'data.path: expected the path of a graph' "$FRINGE" train empty.json
-expect "inspecting nothing" 66 'does not exist' "$FRINGE" inspect nothing
-expect "an unknown generator" 64 'reddit-small' "$FRINGE" generate reddit-smal
+expect "data that is not there" 66 'reddit-none does not exist; fringe looks for data.path' fringe train \
+    empty.json data.path=reddit-none
+expect "data that can be made" 66 'make it with: fringe generate reddit-small' fringe train empty.json \
+    data.path=reddit-small
+expect "no data at all" 78 'data.path: expected the path of a graph' fringe train empty.json
+expect "inspecting nothing" 66 'does not exist' fringe inspect nothing
+expect "an unknown generator" 64 'reddit-small' fringe generate reddit-smal
 
 cat >bad.json <<'JSON'
 {"train": {"epochs": "many", "momentm": 1}, "model": {"layers": 99}, "modle": {"layers": 2}}
 JSON
-expect "all mistakes of a config" 78 'bad.json: model.layers: .*found 99' \
-    "$FRINGE" train bad.json --ranks 2 --set run.seed=-1
+expect "all mistakes of a config" 78 'bad.json: model.layers: .*found 99' fringe train bad.json --ranks 2 \
+    run.seed=-1
 for text in "train.epochs: expected .*found 'many'" 'train.momentm: unknown key; did you mean train.momentum' \
     'modle: unknown section; did you mean model' '--set: run.seed: expected .*found -1' \
     'data.path: expected the path of a graph'; do
@@ -72,16 +70,14 @@ cat >both.json <<'JSON'
 JSON
 expect "wrong values and missing files at once" 78 'train.epochs: expected' "$FRINGE" config check --files both.json
 [ "$(grep -c 'does not exist' out)" -eq 2 ] || fail "with both files: $(cat out)"
-expect "a layer that is not there" 78 'sage-mean' "$FRINGE" config check tiny.json \
-    --set model.layer=gnc
+expect "a layer that is not there" 78 'sage-mean' "$FRINGE" config check tiny.json --set model.layer=gnc
 grep -q "did you mean 'gcn'" out || fail "a layer's suggestion"
 expect "a schedule that is not there" 78 'blocking, overlap' "$FRINGE" config check tiny.json \
     --set comm.schedule=overlapp
 expect "a backend that is not there" 78 'run.backend.*cpu' "$FRINGE" config check tiny.json \
     --set run.backend=abacus
 expect "a good config" 0 'tiny.json: ok' "$FRINGE" config check tiny.json
-expect "what a config means" 0 '^train.epochs +. 20 epochs .default 200.' \
-    "$FRINGE" config show tiny.json
+expect "what a config means" 0 '^train.epochs +. 20 epochs .default 200.' "$FRINGE" config show tiny.json
 expect "what differs from the defaults, and who set it" 0 '^train.epochs +. 20 epochs .default 200; tiny.json.$' \
     "$FRINGE" config show tiny.json --changed --set mode=adaqp --set train.lr=0.02
 grep -q '^train.lr  *= 0.02 .*; --set)$' out || fail "a setting: $(cat out)"
@@ -102,7 +98,7 @@ for config in "$FRINGE_SOURCE"/configs/*.json; do
 done
 "$FRINGE" config markdown >config.md
 same "docs/config.md is what the table says" config.md "$FRINGE_SOURCE/docs/config.md"
-"$FRINGE" help exit-codes >exit-codes.md
+fringe help exit-codes >exit-codes.md
 same "docs/exit-codes.md is what the table says" exit-codes.md "$FRINGE_SOURCE/docs/exit-codes.md"
 if command -v python3 >/dev/null; then
     "$FRINGE" config schema | python3 -c '

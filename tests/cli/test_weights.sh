@@ -4,24 +4,22 @@
 # what lies on the disk could not be looked at.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 tiny
-expect "a run on two ranks" 0 'result +epoch 20: ' \
-    "$FRINGE" train tiny.json --ranks 2 --set run.dir=two
+expect "a run on two ranks" 0 'result +epoch 20: ' train --ranks 2 run.dir=two
 
-expect "evaluate" 0 '^test +[0-9]+ ' "$FRINGE" evaluate tiny.json --set run.dir=two --ranks 2
-expect "evaluate a run" 0 '^test +[0-9]+ ' "$FRINGE" evaluate two --best
+expect "evaluate" 0 '^test +[0-9]+ ' fringe evaluate tiny.json run.dir=two --ranks 2
+expect "evaluate a run" 0 '^test +[0-9]+ ' fringe evaluate two --best
 full() { "$FRINGE" "$@" >/dev/full; }
 expect "evaluate to a full disk" 74 'could not be written to stdout' full evaluate two --json
-expect "evaluate without weights" 66 'nowhere does not exist' \
-    "$FRINGE" evaluate tiny.json --set run.dir=nowhere
-expect "a layer without embeddings" 64 'expected 1 to 1' "$FRINGE" predict two --layer 2
-expect "predict on one rank" 0 'p1/classes.npy \[600, 1\] int64' "$FRINGE" predict two -o p1 --layer 1
-expect "predict on three ranks" 0 'embeddings-1.npy' "$FRINGE" predict two --ranks 3 -o p3 --layer 1
+expect "evaluate without weights" 66 'nowhere does not exist' fringe evaluate tiny.json run.dir=nowhere
+expect "a layer without embeddings" 64 'expected 1 to 1' fringe predict two --layer 2
+expect "predict on one rank" 0 'p1/classes.npy \[600, 1\] int64' fringe predict two -o p1 --layer 1
+expect "predict on three ranks" 0 'embeddings-1.npy' fringe predict two --ranks 3 -o p3 --layer 1
 same "classes do not depend on the ranks" p1/classes.npy p3/classes.npy
 # What predict keeps beside evaluate: its rows and their order, and blocks of 4 MiB of them.
-"$FRINGE" generate planted:nodes=40000,edges=100000,features=1 -o large >/dev/null
+fringe generate planted:nodes=40000,edges=100000,features=1 -o large >/dev/null
 echo '{"data": {"path": "large"}, "model": {"layers": 2, "hidden": [4]}, "train": {"epochs": 0}, "run": {"threads": 1}}' >large.json
 needs() { "$FRINGE" "$@" --set run.memory_limit=0.006 2>&1 | sed -n 's/.*this rank needs \([0-9.]*\) MiB.*/\1/p'; }
-expect "a large graph" 0 'result' "$FRINGE" train large.json
+expect "a large graph" 0 'result' fringe train large.json
 evaluate=$(needs evaluate large.json)
 for layer in 0 1; do
     bytes=$((40000 * (41 * 4 + 8) + (4 << 20) / (41 * 4) * (41 * 4 * 3 + 16)))
@@ -32,33 +30,30 @@ done
 rm -r large
 
 widths="--set mode=adaqp --set quantization.period=5 --set quantization.solver=exact"
-expect "a run that assigned widths" 0 'result' "$FRINGE" train tiny.json --ranks 2 $widths \
-    --set run.dir=assigned
-expect "a run that used them" 0 'result' "$FRINGE" train tiny.json --ranks 2 $widths \
-    --set run.dir=replayed --set quantization.assign=replay:assigned
+expect "a run that assigned widths" 0 'result' train --ranks 2 $widths run.dir=assigned
+expect "a run that used them" 0 'result' train --ranks 2 $widths run.dir=replayed \
+    quantization.assign=replay:assigned
 rm -r assigned
-expect "evaluated when the other is gone" 0 '^test +[0-9]+ ' "$FRINGE" evaluate replayed --ranks 2
-expect "and predicted" 0 'classes.npy' "$FRINGE" predict replayed --ranks 2 -o p2
-"$FRINGE" evaluate two --json >evaluated 2>/dev/null
+expect "evaluated when the other is gone" 0 '^test +[0-9]+ ' fringe evaluate replayed --ranks 2
+expect "and predicted" 0 'classes.npy' fringe predict replayed --ranks 2 -o p2
+fringe evaluate two --json >evaluated 2>/dev/null
 
 # A checkpoint that is named, of which a bit has changed.
 cp -r two/checkpoints/epoch-20 bad
 at=$(($(stat -c %s bad/model.safetensors) - 3)) # of the last number
 printf X | dd of=bad/model.safetensors bs=1 seek=$at conv=notrunc 2>/dev/null
-expect "a damaged checkpoint says no scores" 65 'bad/model.safetensors' \
-    "$FRINGE" evaluate two --weights bad
-expect "nor does a file of it" 65 'bad/model.safetensors' \
-    "$FRINGE" evaluate two --weights bad/model.safetensors
-expect "and nobody starts from it" 65 'bad/model.safetensors' "$FRINGE" train tiny.json \
-    --set model.weights=bad/model.safetensors --set run.dir=started
+expect "a damaged checkpoint says no scores" 65 'bad/model.safetensors' fringe evaluate two --weights bad
+expect "nor does a file of it" 65 'bad/model.safetensors' fringe evaluate two --weights bad/model.safetensors
+expect "and nobody starts from it" 65 'bad/model.safetensors' train model.weights=bad/model.safetensors \
+    run.dir=started
 
 # Last and best weights are of different epochs here, and differ in what they get right.
-expect "a run whose best epoch is not its last" 0 'result' "$FRINGE" train tiny.json --ranks 2 \
-    --set train.epochs=60 --set train.eval_every=1 --set train.lr=0.1 --set run.dir=over
-expect "predict its last weights" 0 'classes.npy' "$FRINGE" predict over -o last --ranks 2
-expect "predict its best weights" 0 'classes.npy' "$FRINGE" predict over --best -o best --ranks 2
-"$FRINGE" evaluate over --json >evaluated-last 2>/dev/null
-"$FRINGE" evaluate over --best --ranks 2 --json >evaluated-best 2>/dev/null
+expect "a run whose best epoch is not its last" 0 'result' train --ranks 2 train.epochs=60 train.eval_every=1 \
+    train.lr=0.1 run.dir=over
+expect "predict its last weights" 0 'classes.npy' fringe predict over -o last --ranks 2
+expect "predict its best weights" 0 'classes.npy' fringe predict over --best -o best --ranks 2
+fringe evaluate over --json >evaluated-last 2>/dev/null
+fringe evaluate over --best --ranks 2 --json >evaluated-best 2>/dev/null
 if command -v python3 >/dev/null; then
     # Predictions joined with the labels of the dataset, node by node, must give the accuracy that
     # evaluate says, and that the run said of these weights.
@@ -116,23 +111,22 @@ else
 fi
 
 # --- the rest
-expect "partition" 0 'edge cut' "$FRINGE" partition tiny.json --parts 3
+expect "partition" 0 'edge cut' fringe partition tiny.json --parts 3
 folder=$(sed -n 's/^folder *//p' out)
-expect "inspect a partition" 0 'edge cut' "$FRINGE" inspect "$folder"
-expect "inspect a dataset" 0 'nodes' "$FRINGE" inspect tiny
-expect "inspect a run" 0 'convs.0' "$FRINGE" inspect two
-expect "inspect a checkpoint" 0 'epoch 20' "$FRINGE" inspect two/checkpoints/epoch-20
+expect "inspect a partition" 0 'edge cut' fringe inspect "$folder"
+expect "inspect a dataset" 0 'nodes' fringe inspect tiny
+expect "inspect a run" 0 'convs.0' fringe inspect two
+expect "inspect a checkpoint" 0 'epoch 20' fringe inspect two/checkpoints/epoch-20
 ! grep 'from the weights' out || fail "it began with random ones"
 grep -q '"weights": null' two/checkpoints/epoch-20/checkpoint.json || fail "and knows so"
 accuracy=$(sed -n 's/.*"test_accuracy": \([0-9.]*\).*/\1/p' two/run.json)
 grep -q "last evaluation accuracy $(printf %.4f "$accuracy")" out || fail "and its accuracy is $accuracy: $(cat out)"
 cp -r two/checkpoints/epoch-20 torn
 truncate -s 4 torn/optimizer.safetensors
-expect "inspect a torn one" 65 'torn/optimizer.safetensors' "$FRINGE" inspect torn
-expect "inspect a file of tensors" 0 'convs.0.*F32' \
-    "$FRINGE" inspect two/checkpoints/epoch-20/model.safetensors
-expect "doctor" 0 '^OK +MPI' "$FRINGE" doctor tiny.json
-expect "doctor names the backend" 0 '^OK +kernels +cpu: ' "$FRINGE" doctor tiny.json
+expect "inspect a torn one" 65 'torn/optimizer.safetensors' fringe inspect torn
+expect "inspect a file of tensors" 0 'convs.0.*F32' fringe inspect two/checkpoints/epoch-20/model.safetensors
+expect "doctor" 0 '^OK +MPI' fringe doctor tiny.json
+expect "doctor names the backend" 0 '^OK +kernels +cpu: ' fringe doctor tiny.json
 grep -qE '^OK +devices ' out || fail "a machine without devices is healthy: $(cat out)"
 grep -qE '^ +CUDA-aware MPI: no$' out || fail "doctor asks the MPI library for devices: $(cat out)"
 expect "doctor believes an MPI for devices" 0 '^ +CUDA-aware MPI: yes$' env \
@@ -140,5 +134,5 @@ expect "doctor believes an MPI for devices" 0 '^ +CUDA-aware MPI: yes$' env \
     "$FRINGE" doctor tiny.json --set run.backend=auto
 grep -qE '^OK +kernels +(cpu|cuda): ' out || fail "run.backend=auto is what starts: $(cat out)"
 grep -qE '^OK +device memory ' out || fail "doctor of a config names the device's memory: $(cat out)"
-expect "a cache that cannot be" 69 '^FAIL +cache' "$FRINGE" doctor --set data.cache=/proc/none
+expect "a cache that cannot be" 69 '^FAIL +cache' fringe doctor data.cache=/proc/none
 finish
