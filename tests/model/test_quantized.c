@@ -17,6 +17,8 @@ typedef struct Small {
     GradSync *sync;
     float *p;
     DeviceFloat *device_p, *gradient;
+    Model *model; // of an experiment: messages of few bits,
+    float *exact; // and the gradient of fp32 ones
 } Small;
 
 static size_t parameter_bytes(const Small *s) {
@@ -25,26 +27,13 @@ static size_t parameter_bytes(const Small *s) {
 
 static void small_init(Small *s, TestGraphKind kind, const char *layer, const char *post,
                        double dropout, const char *order) {
-    const char *word = post;
-    *s = (Small){0};
-    s->graph = test_graph(kind, 42, &test_comm);
-    assert_ok(config_load(&s->config, NULL, NULL, 0, &err));
-    snprintf(s->config.model.layer, CONFIG_WORD, "%s", layer);
-    snprintf(s->config.lossless.order, CONFIG_WORD, "%s", order);
-    snprintf(s->config.lossless.input_features, CONFIG_WORD, "exchange");
-    snprintf(s->config.lossless.receptive_field, CONFIG_WORD, "all");
-    snprintf(s->config.lossless.cover, CONFIG_WORD, "sources");
-    s->config.model.layers = 2;
-    s->config.model.hidden = (ConfigInts){1, {12}};
-    s->config.model.dropout = dropout;
-    s->config.model.input_dropout = 0;
-    s->config.model.post.count = 0;
-    while (*word != 0) {
-        size_t length = strcspn(word, ",");
-        snprintf(s->config.model.post.word[s->config.model.post.count++], CONFIG_WORD, "%.*s",
-                 (int)length, word);
-        word += length + (word[length] == ',');
-    }
+    *s = (Small){.graph = test_graph(kind, 42, &test_comm)};
+    s->config =
+        CONFIGURED(test_text("model.layer=%s", layer), test_text("model.post=%s", post),
+                   test_text("model.dropout=%g", dropout), test_text("lossless.order=%s", order),
+                   "model.layers=2", "model.hidden=[12]", "model.input_dropout=0",
+                   "lossless.input_features=exchange", "lossless.receptive_field=all",
+                   "lossless.cover=sources");
     assert_ok(model_shape(&s->shape, &s->config, kind.features, kind.classes, false, &err));
     model_patterns_init(&s->patterns, &s->shape, &s->graph.shard, &test_comm);
     s->sync = gradsync_new(&test_comm, device(), &(GradForm){.count = s->shape.parameter_count});
@@ -56,6 +45,7 @@ static void small_init(Small *s, TestGraphKind kind, const char *layer, const ch
 }
 
 static void small_clear(Small *s) {
+    model_free(s->model);
     device()->free(s->gradient);
     device()->free(s->device_p);
     gradsync_free(s->sync);
@@ -142,17 +132,16 @@ typedef struct Experiment {
 // Where z of a mean of m unbiased elements lies, but for one time in 1e9.
 static double z_bound(int64_t elements) { return sqrt(2 * log(2 * (double)elements / 1e-9)); }
 
-static Experiment experiment(const Small *s, Model *model, const float *exact, int forward_bits,
-                             int backward_bits, int repeats) {
+static Experiment experiment(const Small *s, int forward_bits, int backward_bits, int repeats) {
     int64_t n = s->shape.parameter_count;
     float *g = TEST_ARRAY(float, n);
     double *sum = TEST_ARRAY(double, n), *square = TEST_ARRAY(double, n);
-    set_direction(model, FORWARD, forward_bits);
-    set_direction(model, BACKWARD, backward_bits);
+    set_direction(s->model, FORWARD, forward_bits);
+    set_direction(s->model, BACKWARD, backward_bits);
     for (int epoch = 1; epoch <= repeats; epoch++) {
-        gradient_of(s, model, g, (uint32_t)epoch);
+        gradient_of(s, s->model, g, (uint32_t)epoch);
         for (int64_t k = 0; k < n; k++) {
-            double d = (double)g[k] - (double)exact[k];
+            double d = (double)g[k] - (double)s->exact[k];
             sum[k] += d;
             square[k] += d * d;
         }
@@ -164,11 +153,11 @@ static Experiment experiment(const Small *s, Model *model, const float *exact, i
         for (int64_t k = w->begin; w->matrix && k < w->begin + w->rows * w->columns; k++) {
             double mean = sum[k] / repeats;
             double var = (square[k] - repeats * mean * mean) / (repeats - 1);
-            norm += (double)exact[k] * (double)exact[k];
+            norm += (double)s->exact[k] * (double)s->exact[k];
             variance += var;
             off += mean * mean - var / repeats;
             // where nothing but the rounding of floats is left, that is not judged
-            double floor = 1e-7 * fabs((double)exact[k]) + 1e-12;
+            double floor = 1e-7 * fabs((double)s->exact[k]) + 1e-12;
             if (w->layer == 0)
                 e.z = fmax(e.z, fabs(mean) / (sqrt(var / repeats) + floor));
         }
@@ -181,28 +170,20 @@ static Experiment experiment(const Small *s, Model *model, const float *exact, i
     return e;
 }
 
-static void experiment_init(Small *s, Model **model, float **exact, const char *post, bool bf16) {
+static void experiment_init(Small *s, const char *post, bool bf16) {
     small_init(s, graph, "gcn", post, 0, "aggregate-first");
-    *model = model_of(s, "integer", bf16, "blocking");
-    *exact = TEST_ARRAY(float, s->shape.parameter_count);
+    s->model = model_of(s, "integer", bf16, "blocking");
+    s->exact = TEST_ARRAY(float, s->shape.parameter_count);
     CLEARED(model_drop) Model *fp32 = model_of(s, "fp32", false, "blocking");
-    gradient_of(s, fp32, *exact, 1);
-}
-
-static void experiment_clear(Small *s, Model *model) {
-    model_free(model);
-    small_clear(s);
+    gradient_of(s, fp32, s->exact, 1);
 }
 
 // Noise at 2 to 8 bits for all messages.
 static void noise_by_bits(const char *post, double noise[9]) {
-    Small s;
-    Model *model;
-    float *exact;
-    experiment_init(&s, &model, &exact, post, true);
+    CLEARED(small_clear) Small s = {0};
+    experiment_init(&s, post, true);
     for (int bits = 2; bits <= 8; bits++)
-        noise[bits] = experiment(&s, model, exact, bits, bits, FOR_NOISE).noise;
-    experiment_clear(&s, model);
+        noise[bits] = experiment(&s, bits, bits, FOR_NOISE).noise;
 }
 
 static double steps(int bits) { return (double)((1 << bits) - 1); } // of a row's range
@@ -211,7 +192,7 @@ TEST(noise_is_that_of_the_step) {
     if (!on_cpu())
         return;
     double noise[9];
-    noise_by_bits("", noise); // no ReLU
+    noise_by_bits("[]", noise); // no ReLU
     for (int bits = 2; bits < 8; bits++) {
         double ratio = noise[bits] / noise[bits + 1] * steps(bits) / steps(bits + 1);
         if (!(ratio > 0.8 && ratio < 1.25)) // where in a step values lie changes with it
@@ -240,37 +221,31 @@ TEST(a_bit_more_halves_the_noise) {
 TEST(noise_of_backward_messages_is_unbiased) {
     if (!on_cpu())
         return;
-    Small s;
-    Model *model;
-    float *exact;
+    CLEARED(small_clear) Small s = {0};
     static const int widths[] = {1, 2, 3, 4, 6, 8};
-    experiment_init(&s, &model, &exact, "activation", true);
+    experiment_init(&s, "activation", true);
     double bound = z_bound(s.shape.width[0] * s.shape.width[1]);
     for (int i = 0; i < 6; i++) {
-        Experiment e = experiment(&s, model, exact, 16, widths[i], FOR_BIAS);
+        Experiment e = experiment(&s, 16, widths[i], FOR_BIAS);
         if (e.z > bound)
             fail_msg("%d bits: z %.1f, at most %.1f", widths[i], e.z, bound);
         assert_true(e.noise > 0.01 / (1 << widths[i])); // it was on
     }
-    experiment_clear(&s, model);
 }
 
 TEST(noise_of_forward_messages_is_biased) {
     if (!on_cpu())
         return;
-    Small s;
-    Model *model;
-    float *exact;
-    experiment_init(&s, &model, &exact, "activation", false);
+    CLEARED(small_clear) Small s = {0};
+    experiment_init(&s, "activation", false);
     double bound = z_bound(s.shape.width[0] * s.shape.width[1]);
-    Experiment two = experiment(&s, model, exact, 2, 16, FOR_BIAS);
-    Experiment four = experiment(&s, model, exact, 4, 16, FOR_BIAS);
-    Experiment six = experiment(&s, model, exact, 6, 16, FOR_BIAS);
+    Experiment two = experiment(&s, 2, 16, FOR_BIAS);
+    Experiment four = experiment(&s, 4, 16, FOR_BIAS);
+    Experiment six = experiment(&s, 6, 16, FOR_BIAS);
     assert_true(two.z > bound);
     assert_true(two.bias > 0.01);
     assert_true(two.bias > 1.5 * four.bias);
     assert_true(four.bias > 1.5 * six.bias);
-    experiment_clear(&s, model);
 }
 
 // ---- schedules and inference
@@ -283,10 +258,11 @@ typedef struct Case {
 } Case;
 
 static const Case cases[] = {
-    {"gcn", "gcn", "dropout,norm,activation", 0.5, "aggregate-first", false, false, true},
+    {"gcn", "gcn", "[\"dropout\",\"norm\",\"activation\"]", 0.5, "aggregate-first", false, false,
+     true},
     {"gcn, directed, transform first", "gcn", "activation", 0, "auto", true, true, false},
-    {"sage-mean, directed", "sage-mean", "norm,activation,dropout", 0.3, "aggregate-first", true,
-     false, true},
+    {"sage-mean, directed", "sage-mean", "[\"norm\",\"activation\",\"dropout\"]", 0.3,
+     "aggregate-first", true, false, true},
     {"sage-gcn, weighted", "sage-gcn", "activation", 0, "auto", false, true, true},
 };
 enum { CASES = sizeof cases / sizeof *cases };
