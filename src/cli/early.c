@@ -123,6 +123,12 @@ static bool tell_how_to_make(const Config *config, const char *name, Error *err)
                      config->data.path, name, into);
 }
 
+// "random:60,20,20", "stratified", "0.6/0.2/0.2"
+static bool may_be_a_draw(const char *name) {
+    return strpbrk(name, ":,") != NULL || (name[0] == '0' && name[1] == '.') ||
+           text_lists("random per-class shchur stratified public", name);
+}
+
 static bool is_missing(const char *path, const char *what, Error *err) {
     const char *data = getenv("FRINGE_DATA");
     return error_set(err, EXIT_NO_INPUT,
@@ -131,7 +137,7 @@ static bool is_missing(const char *path, const char *what, Error *err) {
                      path, what, data != NULL ? data : "which is not set",
                      strpbrk(path, "~$") != NULL   ? "; ~ and $NAME are not replaced"
                      : strstr(path, "://") != NULL ? "; it reads files, which you download first"
-                     : strpbrk(path_name(path), ":,") != NULL
+                     : may_be_a_draw(path_name(path))
                          ? "; data.splits=random:0.6,0.2 draws shares, per-class:20,500,1000 counts"
                          : "");
 }

@@ -56,10 +56,14 @@ static bool read_features(Dataset *dataset, Npz *npz, const NpzLayout *layout, b
     return features_from_npy(dataset, &npy, dataset->nodes, err);
 }
 
-// A file of data.features without any is refused.
+// A file of data.features without any is refused. numpy.savez(path, x) calls its array arr_0.
 static bool layout_of_features(NpzLayout *layout, Npz *npz, Error *err) {
-    return (npz_layout_of_nodes(layout, npz, &(Error){0}) &&
-            (layout->features != NULL || has_attr(npz))) ||
+    bool unnamed = npz_count(npz) == 1 && npz_has(npz, "arr_0");
+    bool known = npz_layout_of_nodes(layout, npz, &(Error){0}) &&
+                 (layout->features != NULL || has_attr(npz));
+    if (unnamed)
+        layout->features = "arr_0";
+    return known || unnamed ||
            error_set(err, EXIT_DATA,
                      "there are no features in it; fringe reads a matrix of scipy.sparse.save_npz, "
                      "attr_data, attr_indices, attr_indptr and attr_shape (CSR), or x");

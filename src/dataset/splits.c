@@ -224,7 +224,10 @@ static bool read_split(Dataset *dataset, const Config *config, Npz *npz, const c
             return false;
     } else if (npz == NULL) {
         return error_set(err, EXIT_DATA,
-                         "the split '%s' cannot be found: data.splits names no .npz file", key);
+                         "the split '%s' cannot be found: data.splits names no .npz file, and a list "
+                         "in a file of its own ends in .npy (of text: numpy.save(\"train.npy\", "
+                         "numpy.loadtxt(\"train.txt\", int)))",
+                         key);
     } else if (!npz_read(npz, key, &npy, err)) {
         return false;
     }

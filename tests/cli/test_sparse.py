@@ -53,6 +53,7 @@ def write_matrices():
     """The features of words.npz as scipy.sparse.save_npz writes them: by row, by column and by entry, in some order."""
     x = np.load("rows.npz")["attr_matrix"]
     rows = csr(x)
+    np.savez("unnamed.npz", x)  # arr_0
     np.savez("csr.npz", format=np.array(b"csr"), **rows)
     np.savez("csc.npz", **{**csr(x.T), "shape": rows["shape"]}, format=np.array("csc"))
     row = np.repeat(np.arange(NODES, dtype=np.int32), np.diff(rows["indptr"]))
@@ -68,7 +69,7 @@ def write_matrices():
 
 def matrices():
     write_matrices()
-    for kind in "csr", "csc", "coo":
+    for kind in "csr", "csc", "coo", "unnamed":
         train(kind, f"data.features={kind}.npz")
         check(f"a matrix of save_npz, {kind}", weights(kind) == weights("sparse"))
     refused = {"bsr": "its format is 'bsr'", "short": "'col' ", "few": "have 239 rows",

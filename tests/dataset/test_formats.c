@@ -84,7 +84,6 @@ static void split_empty(GraphFile *g) {
     g->array[TRAIN].bytes = 0;
     strcpy(g->array[TRAIN].shape, "(0,)");
 }
-static void split_missing(GraphFile *g) { g->array[TEST].key = NULL; }
 static void split_cube(GraphFile *g) { strcpy(g->array[TEST].shape, "(1, 1, 2)"); }
 static void no_split(GraphFile *g) {
     g->array[TRAIN].key = g->array[VAL].key = g->array[TEST].key = NULL;
@@ -123,7 +122,6 @@ static const GraphCase graph_cases[] = {
     {"node in two splits", split_overlap, "node 0 is a training node already", NULL},
     {"node twice in a split", split_twice, "node 2 is a test node already", NULL},
     {"empty training split", split_empty, "it is empty", NULL},
-    {"test nodes missing", split_missing, "no array 'test_idx'", NULL},
     {"a split of three dimensions", split_cube, "not 3-dimensional", NULL},
     {"negative weight", weight_negative, "weighs -1", NULL},
     {"weight that is no number", weight_nan, "weighs nan", NULL},
