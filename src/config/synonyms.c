@@ -36,6 +36,9 @@ static const Meaning meanings[] = {
      "features of edges are not used; data.weights names one number for each edge"},
     {"key", "train.adam_eps train.adam_epsilon optimizer.eps", "train.eps"},
     {"key", "model.eps model.epsilon train_eps", "model.gin_epsilon"},
+    {"key", "model.name model.kind layer_type backbone", "model.layer"},
+    {"key", "data.name", "data.path"},
+    {"key", "data.type data.kind", "data.format"},
     {"key", "optimizer.name optimizer.type optim.name optim.type", "train.optimizer"},
     {"key", "scheduler.name scheduler.type lr_scheduler.name lr_scheduler.type",
      "train.lr_schedule"},
@@ -64,7 +67,7 @@ static const Meaning meanings[] = {
      "hidden_channels hidden_dim hidden_size hidden_feats n_hidden num_hidden nhid hidden_units "
      "hid_dim",
      "model.hidden"},
-    {"key", "num_layers n_layers nlayers num_conv n_hops num_hops hops", "model.layers"},
+    {"key", "num_layers n_layers nlayers num_conv n_hops num_hops hops depth", "model.layers"},
     {"key", "model model_name model_type type arch architecture conv gnn aggregator_type aggr",
      "model.layer"},
     {"key", "drop_rate dropout_rate feat_drop drop p_drop", "model.dropout"},
