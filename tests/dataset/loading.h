@@ -1,9 +1,7 @@
 // Loads a graph in a test and compares its arrays with expected numbers.
 #pragma once
 
-#include "support.h"
-
-#include "fringe/dataset.h"
+#include "hashes.h"
 
 // Both clear what *dataset held before.
 static inline bool load_config(Dataset *dataset, const Config *config, Error *err) {

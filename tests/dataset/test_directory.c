@@ -13,7 +13,6 @@ static void generate(Dataset *d, int64_t seed) {
 }
 
 static void assert_same(const Dataset *a, const Dataset *b) {
-    char hash_a[33], hash_b[33];
     size_t n = (size_t)a->nodes, edges = (size_t)a->edges;
     assert_int_equal(a->nodes, b->nodes);
     assert_int_equal(a->edges, b->edges);
@@ -31,9 +30,7 @@ static void assert_same(const Dataset *a, const Dataset *b) {
         assert_memory_equal(a->labels, b->labels, n * (size_t)a->classes);
     if (a->weight != NULL)
         assert_memory_equal(a->weight, b->weight, edges * sizeof *a->weight);
-    dataset_hash(a, hash_a);
-    dataset_hash(b, hash_b);
-    assert_string_equal(hash_a, hash_b);
+    assert_string_equal(hashed(a), hashed(b));
 }
 
 TEST(what_is_written_opens_again) {
@@ -206,48 +203,39 @@ TEST(a_wrong_manifest_is_refused) {
 
 TEST(hashes_are_of_contents) {
     OWNED(Dataset) d = {0};
-    char first[33], second[33];
     generate(&d, 9);
-    dataset_hash(&d, first);
+    const char *first = hashed(&d);
     strcpy(d.name, "renamed");
-    dataset_hash(&d, second);
-    assert_string_equal(first, second); // never of names
+    assert_string_equal(first, hashed(&d)); // never of names
     float was = d.x[100];
     d.x[100] += 1;
-    dataset_hash(&d, second);
-    assert_string_not_equal(first, second);
+    assert_string_not_equal(first, hashed(&d));
     d.x[100] = was;
-    dataset_hash(&d, second);
-    assert_string_equal(first, second);
+    assert_string_equal(first, hashed(&d));
     d.split[3] = (uint8_t)(1 + d.split[3] % 3);
-    dataset_hash(&d, second);
-    assert_string_not_equal(first, second);
+    assert_string_not_equal(first, hashed(&d));
 }
 
 TEST(sources_are_hashed_by_content_and_steps) {
     Config config = {0};
-    char first[33], second[33], third[33];
+    char none[33];
     test_write_text(test_path("one.txt"), "0 1\n1 2\n");
     test_write_text(test_path("two.txt"), "0 1\n1 2\n");
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("one.txt"));
-    assert_ok(dataset_source_hash(&config, first, &err));
+    const char *first = source_hashed(&config);
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("two.txt"));
-    assert_ok(dataset_source_hash(&config, second, &err));
-    assert_string_equal(first, second);
+    assert_string_equal(first, source_hashed(&config));
     config.data.transforms = (ConfigWords){1, {"one-hot:drop=1"}};
-    assert_ok(dataset_source_hash(&config, second, &err));
-    assert_string_not_equal(first, second);
+    const char *dropped = source_hashed(&config);
+    assert_string_not_equal(first, dropped);
     config.data.transforms = (ConfigWords){1, {"one-hot:drop=2"}};
-    assert_ok(dataset_source_hash(&config, third, &err));
-    assert_string_not_equal(second, third);
+    assert_string_not_equal(dropped, source_hashed(&config));
     config.data.transforms.count = 0;
     config.data.undirected = true;
-    assert_ok(dataset_source_hash(&config, second, &err));
-    assert_string_not_equal(first, second);
+    assert_string_not_equal(first, source_hashed(&config));
     config.data.undirected = false;
     test_write_text(test_path("two.txt"), "0 1\n1 3\n");
-    assert_ok(dataset_source_hash(&config, second, &err));
-    assert_string_not_equal(first, second);
+    assert_string_not_equal(first, source_hashed(&config));
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("three.txt"));
-    assert_refused(dataset_source_hash(&config, second, &err), EXIT_NO_INPUT, "three.txt");
+    assert_refused(dataset_source_hash(&config, none, &err), EXIT_NO_INPUT, "three.txt");
 }

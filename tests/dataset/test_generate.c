@@ -7,11 +7,10 @@ TEST(the_seed_decides_and_threads_do_not) {
     static const char *const names[] = {"tiny", "planted:nodes=3000,edges=50000,features=7"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         OWNED(Dataset) d = {0};
-        char one[33], two[33], three[33], other[33];
-        generate(&d, names[i], 1, 1, one);
-        generate(&d, names[i], 1, 2, two);
-        generate(&d, names[i], 1, 3, three);
-        generate(&d, names[i], 2, 2, other);
+        const char *one = generate(&d, names[i], 1, 1);
+        const char *two = generate(&d, names[i], 1, 2);
+        const char *three = generate(&d, names[i], 1, 3);
+        const char *other = generate(&d, names[i], 2, 2);
         assert_string_equal(one, two);
         assert_string_equal(one, three);
         assert_string_not_equal(one, other);
@@ -58,12 +57,10 @@ TEST(reddit_small_is_what_it_says) {
 // The recipe's communities are not stored, but here each is one class without label noise, so a
 // node's label is its community, and boundary nodes show in the edges.
 TEST(only_carriers_leave_their_community) {
-    OWNED(Dataset) d = {0};
-    char hash[33];
-    generate(&d,
-             "planted:nodes=8000,edges=160000,features=0,classes=20,communities=20,visitors=0,"
-             "carriers=0.5,abroad=5",
-             3, 2, hash);
+    OWNED(Dataset)
+    d = generated("planted:nodes=8000,edges=160000,features=0,classes=20,communities=20,visitors=0,"
+                  "carriers=0.5,abroad=5",
+                  3);
     int64_t leaving = 0;
     for (int64_t i = 0; i < d.nodes; i++) {
         int32_t abroad = -1;

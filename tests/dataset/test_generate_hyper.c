@@ -15,9 +15,9 @@ TEST(the_seed_decides_and_threads_do_not) {
         "hyper-zipf:vertices=3000,hyperedges=2000,features=3,classes=4", "hyper-zipf"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         OWNED(Dataset) d = {0};
-        char hash[4][33];
+        const char *hash[4];
         for (int k = 0; k < 4; k++) { // 1, 2, 3 threads, then another seed
-            generate(&d, names[i], k < 3 ? 1 : 2, k % 3 + 1, hash[k]);
+            hash[k] = generate(&d, names[i], k < 3 ? 1 : 2, k % 3 + 1);
             assert_pins_are_distinct(&d);
         }
         assert_string_equal(hash[0], hash[1]);
@@ -37,12 +37,10 @@ static int64_t (*count_classes(const Dataset *d))[8] {
 
 // Here every class is a community, and the pins abroad of a hyperedge are spread over seven.
 TEST(pins_are_as_pure_as_said) {
-    OWNED(Dataset) d = {0};
-    char hash[33];
-    generate(&d,
-             "hyper-planted:nodes=8000,hyperedges=2000,communities=8,classes=8,arity=20,"
-             "purity=0.7,features=0",
-             1, 2, hash);
+    OWNED(Dataset)
+    d = generated("hyper-planted:nodes=8000,hyperedges=2000,communities=8,classes=8,arity=20,"
+                  "purity=0.7,features=0",
+                  1);
     int64_t(*count)[8] = count_classes(&d), home = 0, homes[8] = {0};
     for (int64_t h = 0; h < d.hyperedges; h++) {
         int most = 0;
@@ -123,9 +121,8 @@ TEST(wrong_values_are_refused) {
 
 // More pins than nodes are wanted: hyperedges stay smaller.
 TEST(small_hypergraphs_can_be_made) {
-    OWNED(Dataset) d = {0};
-    char hash[33];
-    generate(&d, "hyper-planted:nodes=3,hyperedges=40,communities=1,classes=1,arity=9,purity=1", 1,
-             2, hash);
+    OWNED(Dataset)
+    d = generated("hyper-planted:nodes=3,hyperedges=40,communities=1,classes=1,arity=9,purity=1",
+                  1);
     assert_in_range(d.edges, 40 * 2, 40 * 3);
 }

@@ -191,20 +191,18 @@ TEST(a_finished_stream_is_its_last_snapshot) {
     EventWriter *writer[2];
     CLEARED(live_clear) LiveHypergraph live = {0};
     OWNED(Dataset) d = {0};
-    char wanted[33], found[33];
     for (int w = 0; w < 2; w++) {
         writer[w] = assert_ok(event_writer_open(test_path(names[w]), w == 1, &err));
     }
     assert_ok(live_init(&live, &err));
     write_files(&live, writer);
     assert_ok(from_live(&d, &live, &err));
-    dataset_hash(&d, wanted);
+    const char *wanted = hashed(&d);
     for (int w = 0; w < 2; w++) {
         assert_ok(event_writer_close(writer[w], &err));
         assert_ok(load(&d, test_path(names[w]), &err));
         assert_string_equal(d.name, w == 0 ? "text" : "binary");
-        dataset_hash(&d, found);
-        assert_string_equal(found, wanted);
+        assert_string_equal(hashed(&d), wanted);
     }
 }
 

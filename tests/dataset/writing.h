@@ -132,10 +132,7 @@ static inline void pass(Dataset *back, const Dataset *d, const char *format, con
 }
 
 static inline void assert_same(const Dataset *a, const Dataset *b) {
-    char one[33], other[33];
-    dataset_hash(a, one);
-    dataset_hash(b, other);
-    assert_string_equal(one, other);
+    assert_string_equal(hashed(a), hashed(b));
 }
 
 static inline void assert_same_edges(const Dataset *a, const Dataset *b) {
