@@ -13,6 +13,72 @@ char *directory_file(char out[PATH_BYTES], const char *path, const char *name) {
     return path_join(out, PATH_BYTES, inside ? FOLDER_OF(path) : path, name);
 }
 
+// --- the arrays, which are written and found by one list
+
+typedef struct Field {
+    Tensor of;   // without its data
+    void *at;    // address of the dataset's pointer to it
+    bool there;  // when it is read: such a dataset has it,
+    bool needed; // and always has
+} Field;
+enum { FIELDS = 19 };
+typedef struct Extents { // of arrays that no count says; -1: they are not there
+    int64_t entries;     // of sparse features
+    int64_t id_bytes, class_bytes;
+} Extents;
+
+// Bytes last, so that all others are aligned.
+static void list_fields(Field out[FIELDS], Dataset *d, const Extents *of) {
+    int64_t n = d->nodes, e = d->edges, f = d->features, k = d->classes, m = d->hyperedges;
+    bool sparse = of->entries >= 0 && f > 0, one = !d->numeric && !d->multilabel;
+    bool ids = of->id_bytes >= 0, names = of->class_bytes >= 0;
+    const Field all[FIELDS] = {
+        {{"edge_offset", TENSOR_I64, 1, {n + 1}, NULL}, &d->offset, true, true},
+        {{"edge_target", TENSOR_I32, 1, {e}, NULL}, &d->target, true, true},
+        {{"edge_weight", TENSOR_F32, 1, {e}, NULL}, &d->weight, m == 0, false},
+        {{"hyperedge_weight", TENSOR_F32, 1, {m}, NULL}, &d->hyperedge_weight, m > 0, false},
+        {{"node_weight", TENSOR_I32, 1, {n}, NULL}, &d->node_weight, m > 0, false},
+        {{"id", TENSOR_I64, 1, {n}, NULL}, &d->ids.number, true, false},
+        {{"id_offset", TENSOR_I64, 1, {n + 1}, NULL}, &d->ids.offset, ids, true},
+        {{"class_offset", TENSOR_I64, 1, {d->names.count + 1}, NULL},
+         &d->names.offset,
+         names,
+         true},
+        {{"features", TENSOR_F32, 2, {n, f}, NULL}, &d->x, !sparse, f > 0},
+        {{"feature_offset", TENSOR_I64, 1, {n + 1}, NULL}, &d->sparse.offset, sparse, true},
+        {{"feature_column", TENSOR_I32, 1, {of->entries}, NULL}, &d->sparse.column, sparse, true},
+        {{"feature_value", TENSOR_F32, 1, {of->entries}, NULL}, &d->sparse.weight, sparse, true},
+        {{"labels", TENSOR_F32, 2, {n, k}, NULL}, &d->numbers, d->numeric, true},
+        {{"labels", TENSOR_I32, 1, {n}, NULL}, &d->label, one, k > 0},
+        {{"labels", TENSOR_U8, 2, {n, k}, NULL}, &d->labels, d->multilabel, true},
+        {{"split", TENSOR_U8, 1, {n}, NULL}, &d->split, true, false},
+        {{"pin_role", TENSOR_U8, 1, {e}, NULL}, &d->pin_role, m > 0, false},
+        {{"id_bytes", TENSOR_U8, 1, {of->id_bytes}, NULL}, &d->ids.bytes, ids, true},
+        {{"class_bytes", TENSOR_U8, 1, {of->class_bytes}, NULL}, &d->names.bytes, names, true},
+    };
+    memcpy(out, all, sizeof all);
+}
+
+static int64_t bytes_of(const NodeIds *text) {
+    return text->offset != NULL ? text->offset[text->count] : -1;
+}
+
+static bool write_arrays(const Dataset *dataset, const char *path, Error *err) {
+    Dataset d = *dataset;
+    Field field[FIELDS];
+    Tensor there[FIELDS];
+    int count = 0;
+    const Extents of = {d.sparse.offset != NULL ? csr_entries(&d.sparse) : -1, bytes_of(&d.ids),
+                        bytes_of(&d.names)};
+    list_fields(field, &d, &of);
+    for (int i = 0; i < FIELDS; i++) {
+        there[count] = field[i].of;
+        memcpy(&there[count].data, field[i].at, sizeof there->data);
+        count += there[count].data != NULL;
+    }
+    return tensors_write(path, there, count, NULL, true, err);
+}
+
 // --- writing
 
 static bool write_manifest(const Dataset *dataset, const char *path, Error *err) {
@@ -25,43 +91,6 @@ static bool write_manifest(const Dataset *dataset, const char *path, Error *err)
         json_put_bool(&out, "unsigned_ids", true);
     json_end_object(&out);
     return json_writer_store(&out, path, err);
-}
-
-static int64_t bytes_of(const NodeIds *text) {
-    return text->offset != NULL ? text->offset[text->count] : 0;
-}
-
-static bool write_arrays(const Dataset *d, const char *path, Error *err) {
-    int64_t n = d->nodes, e = d->edges, f = d->features, k = d->classes;
-    int64_t entries = d->sparse.offset != NULL ? csr_entries(&d->sparse) : 0;
-    const Tensor all[] = {
-        // bytes last, so that all others are aligned
-        {"edge_offset", TENSOR_I64, 1, {n + 1}, d->offset},
-        {"edge_target", TENSOR_I32, 1, {e}, d->target},
-        {"edge_weight", TENSOR_F32, 1, {e}, d->weight},
-        {"hyperedge_weight", TENSOR_F32, 1, {d->hyperedges}, d->hyperedge_weight},
-        {"node_weight", TENSOR_I32, 1, {n}, d->node_weight},
-        {"id", TENSOR_I64, 1, {d->ids.count}, d->ids.number},
-        {"id_offset", TENSOR_I64, 1, {d->ids.count + 1}, d->ids.offset},
-        {"class_offset", TENSOR_I64, 1, {d->names.count + 1}, d->names.offset},
-        {"features", TENSOR_F32, 2, {n, f}, d->x},
-        {"feature_offset", TENSOR_I64, 1, {n + 1}, d->sparse.offset},
-        {"feature_column", TENSOR_I32, 1, {entries}, d->sparse.column},
-        {"feature_value", TENSOR_F32, 1, {entries}, d->sparse.weight},
-        {"labels", TENSOR_F32, 2, {n, k}, d->numbers},
-        {"labels", TENSOR_I32, 1, {n}, d->label},
-        {"labels", TENSOR_U8, 2, {n, k}, d->labels},
-        {"split", TENSOR_U8, 1, {n}, d->split},
-        {"pin_role", TENSOR_U8, 1, {e}, d->pin_role},
-        {"id_bytes", TENSOR_U8, 1, {bytes_of(&d->ids)}, d->ids.bytes},
-        {"class_bytes", TENSOR_U8, 1, {bytes_of(&d->names)}, d->names.bytes},
-    };
-    Tensor there[sizeof all / sizeof *all];
-    int count = 0;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].data != NULL)
-            there[count++] = all[i];
-    return tensors_write(path, there, count, NULL, true, err);
 }
 
 bool directory_may_replace(const char *folder, Error *err) {
@@ -161,98 +190,56 @@ int64_t dataset_nodes(const char *folder) {
     return known ? dataset.nodes : -1;
 }
 
-// A tensor's data, or NULL: with an error where it must be there.
-static void *find_array(const Tensors *map, const char *name, bool needed, TensorType type,
-                        int rank, int64_t rows, int64_t columns, Error *err) {
-    if (!needed && tensors_find(map, name) == NULL)
-        return NULL;
-    const Tensor *tensor =
-        tensors_need(map, name, type, rank, (const int64_t[]){rows, columns}, err);
-    return tensor == NULL ? NULL : (void *)(uintptr_t)tensor->data;
+static int64_t extent_of(const Tensors *map, const char *name) {
+    const Tensor *tensor = tensors_find(map, name);
+    return tensor == NULL ? -1 : tensor->rank == 1 ? tensor->shape[0] : 0;
 }
 
-static void bind_hypergraph(Dataset *d, Error *err) {
-    const Tensors *map = &d->map;
-    int64_t m = d->hyperedges;
-    d->pin_role = find_array(map, "pin_role", false, TENSOR_U8, 1, d->edges, 0, err);
-    d->hyperedge_weight = find_array(map, "hyperedge_weight", false, TENSOR_F32, 1, m, 0, err);
-    d->node_weight = find_array(map, "node_weight", false, TENSOR_I32, 1, d->nodes, 0, err);
-}
-
-// Text of `count` names: offsets that ascend within the bytes.
-static bool bind_text(NodeIds *text, const Tensors *map, const char *what, int64_t count,
-                      Error *err) {
-    char bytes[32], offset[32];
-    snprintf(bytes, sizeof bytes, "%s_bytes", what);
-    snprintf(offset, sizeof offset, "%s_offset", what);
-    const Tensor *all = tensors_find(map, bytes);
-    if (all == NULL)
-        return true;
-    text->offset = find_array(map, offset, true, TENSOR_I64, 1, count + 1, 0, err);
-    text->bytes = text->offset != NULL
-                      ? find_array(map, bytes, true, TENSOR_U8, 1, all->shape[0], 0, err)
-                      : NULL;
-    bool ok = text->bytes != NULL && text->offset[0] == 0 && text->offset[count] == all->shape[0];
-    for (int64_t i = 0; ok && i < count; i++)
-        ok = text->offset[i] <= text->offset[i + 1];
-    text->count = ok ? count : 0;
-    return ok || err->code != 0 ||
-           error_set(err, EXIT_DATA, "'%s' does not ascend from 0 to the end of '%s'", offset,
-                     bytes);
-}
-
-static void bind_ids(Dataset *d, Error *err) {
-    d->ids.number = find_array(&d->map, "id", false, TENSOR_I64, 1, d->nodes, 0, err);
-    d->ids.count = d->ids.number != NULL ? d->nodes : 0;
-    bind_text(&d->ids, &d->map, "id", d->nodes, err);
-    bind_text(&d->names, &d->map, "class", d->classes, err);
-}
-
-// Rows of floats, or their CSR.
-static void bind_features(Dataset *d, Error *err) {
-    const Tensors *map = &d->map;
-    const Tensor *column = tensors_find(map, "feature_column");
-    if (column == NULL || d->features == 0) {
-        d->x =
-            find_array(map, "features", d->features > 0, TENSOR_F32, 2, d->nodes, d->features, err);
-        return;
+static bool bind_fields(Dataset *d, const Extents *of, Error *err) {
+    Field field[FIELDS];
+    d->names.count = of->class_bytes >= 0 ? d->classes : 0;
+    list_fields(field, d, of);
+    for (int i = 0; i < FIELDS; i++) {
+        const Tensor *want = &field[i].of, *found = tensors_find(&d->map, want->name);
+        if (!field[i].there || (!field[i].needed && found == NULL))
+            continue;
+        found = tensors_need(&d->map, want->name, want->type, want->rank, want->shape, err);
+        if (found == NULL)
+            return false;
+        memcpy(field[i].at, &found->data, sizeof found->data);
     }
-    int64_t entries = column->rank == 1 ? column->shape[0] : 0;
-    d->sparse = (Csr){
-        .rows = d->nodes,
-        .offset = find_array(map, "feature_offset", true, TENSOR_I64, 1, d->nodes + 1, 0, err),
-        .column = find_array(map, "feature_column", true, TENSOR_I32, 1, entries, 0, err),
-        .weight = find_array(map, "feature_value", true, TENSOR_F32, 1, entries, 0, err)};
-    if (err->code == 0 && d->sparse.offset[d->nodes] != entries)
-        error_set(err, EXIT_DATA,
-                  "'feature_offset' does not end with the length of 'feature_column'");
+    return true;
+}
+
+// Text of names: offsets that ascend within the bytes.
+static bool text_fits(const NodeIds *text, const char *what, int64_t bytes, Error *err) {
+    bool ok = text->bytes == NULL || (text->offset[0] == 0 && text->offset[text->count] == bytes);
+    for (int64_t i = 0; ok && text->bytes != NULL && i < text->count; i++)
+        ok = text->offset[i] <= text->offset[i + 1];
+    return ok ||
+           error_set(err, EXIT_DATA, "'%s_offset' does not ascend from 0 to the end of '%s_bytes'",
+                     what, what);
 }
 
 // The arrays point into the mapping; what the manifest says and what is there must agree.
 static bool bind_arrays(Dataset *d, Error *err) {
     const Tensors *map = &d->map;
-    int64_t n = d->nodes;
-    d->offset = find_array(map, "edge_offset", true, TENSOR_I64, 1, n + 1, 0, err);
-    d->target = find_array(map, "edge_target", true, TENSOR_I32, 1, d->edges, 0, err);
-    if (d->hyperedges > 0)
-        bind_hypergraph(d, err);
-    else
-        d->weight = find_array(map, "edge_weight", false, TENSOR_F32, 1, d->edges, 0, err);
-    bind_features(d, err);
-    if (d->numeric)
-        d->numbers = find_array(map, "labels", true, TENSOR_F32, 2, n, d->classes, err);
-    else if (d->multilabel)
-        d->labels = find_array(map, "labels", true, TENSOR_U8, 2, n, d->classes, err);
-    else
-        d->label = find_array(map, "labels", d->classes > 0, TENSOR_I32, 1, n, 0, err);
-    d->split = find_array(map, "split", false, TENSOR_U8, 1, n, 0, err);
-    bind_ids(d, err);
-    if (err->code != 0)
+    const Extents of = {extent_of(map, "feature_column"), extent_of(map, "id_bytes"),
+                        extent_of(map, "class_bytes")};
+    if (!bind_fields(d, &of, err))
+        return false;
+    d->ids.count = d->ids.number != NULL || d->ids.bytes != NULL ? d->nodes : 0;
+    d->sparse.rows = d->sparse.offset != NULL ? d->nodes : 0;
+    if (d->sparse.offset != NULL && d->sparse.offset[d->nodes] != of.entries)
+        return error_set(err, EXIT_DATA,
+                         "'feature_offset' does not end with the length of 'feature_column'");
+    if (!text_fits(&d->ids, "id", of.id_bytes, err) ||
+        !text_fits(&d->names, "class", of.class_bytes, err))
         return false;
     if (d->features == 0)
         d->x = NULL;
     if (d->split == NULL)
-        d->split = TRY(uint8_t, n, "splits", err);
+        d->split = TRY(uint8_t, d->nodes, "splits", err);
     return d->split != NULL;
 }
 
