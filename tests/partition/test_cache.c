@@ -50,7 +50,7 @@ static int new_cache(void **state) {
 
 #define CACHE_TEST(name) TEST_WITH(name, new_cache, NULL)
 
-static void load(const Config *config, char hash[33], Warnings *warnings) {
+static const char *load(const Config *config, Warnings *warnings) {
     Shard shard;
     assert_ok(partition_load(&shard, config, &test_comm, warnings, &err));
     assert_int_equal(shard.part, test_comm.rank);
@@ -58,9 +58,10 @@ static void load(const Config *config, char hash[33], Warnings *warnings) {
     int64_t own = shard.set[NODES].own;
     comm_sum_int64(&test_comm, &own, 1);
     assert_int_equal(own, 40);
-    memcpy(hash, shard.partition_hash, 33);
+    const char *hash = test_text("%s", shard.partition_hash);
     shard_clear(&shard);
     comm_barrier(&test_comm);
+    return hash;
 }
 
 // The first entry of the cache whose name has this in it; false if there is none.
@@ -94,52 +95,47 @@ static void remove_entry(const char *kind) {
 }
 
 CACHE_TEST(test_second_load_needs_the_shards_only) {
-    char first[33], second[33], path[1024];
+    char path[1024];
     Warnings warnings = {0};
     Config config = config_with(write_graph("graph.txt", ""), NULL);
-    load(&config, first, &warnings);
+    const char *first = load(&config, &warnings);
     assert_true(find_entry("dataset-", path));
     assert_true(find_entry("parts-", path));
     assert_false(find_entry(FILE_TEMPORARY, path));
     remove_entry("dataset-");
-    load(&config, second, &warnings);
-    assert_string_equal(first, second);
+    assert_string_equal(first, load(&config, &warnings));
     assert_string_equal(warnings.text, "");
     comm_barrier(&test_comm);
     assert_false(find_entry("dataset-", path)); // it was not missed
 }
 
 CACHE_TEST(test_parts_are_made_from_the_prepared_dataset) {
-    char first[33], second[33];
     Config config = config_with(write_graph("graph.txt", ""), NULL);
-    load(&config, first, &(Warnings){0});
+    const char *first = load(&config, &(Warnings){0});
     remove_entry("parts-");
-    load(&config, second, &(Warnings){0});
-    assert_string_equal(first, second);
+    assert_string_equal(first, load(&config, &(Warnings){0}));
 }
 
-static void folder_of(const char *graph, const char *more, int parts, char out[1024]) {
+static const char *folder_of(const char *graph, const char *more, int parts) {
+    char out[1024];
     Config config = config_with(graph, more);
-    assert_ok(partition_folder(&config, parts, out, 1024, &err));
+    assert_ok(partition_folder(&config, parts, out, sizeof out, &err));
     comm_barrier(&test_comm); // before rank 0 writes the next graph
+    return test_text("%s", out);
 }
 
 CACHE_TEST(test_keys_change_with_content_and_not_with_names) {
-    char first[1024], other[1024];
-    folder_of(write_graph("one.txt", ""), NULL, 3, first);
-    folder_of(write_graph("two.txt", ""), NULL, 3, other);
-    assert_string_equal(first, other);
-    folder_of(write_graph("one.txt", "0 39\n"), NULL, 3, other); // same name, one edge more
-    assert_string_not_equal(first, other);
+    const char *first = folder_of(write_graph("one.txt", ""), NULL, 3);
+    assert_string_equal(first, folder_of(write_graph("two.txt", ""), NULL, 3));
+    assert_string_not_equal(
+        first, folder_of(write_graph("one.txt", "0 39\n"), NULL, 3)); // same name, one edge more
     const char *graph = write_graph("two.txt", "");
-    folder_of(graph, NULL, 4, other);
-    assert_string_not_equal(first, other);
+    assert_string_not_equal(first, folder_of(graph, NULL, 4));
     static const char *const changes[] = {"partition.seed=99", "partition.method=blocks",
                                           "partition.reorder=false",
                                           "partition.balance=[\"train\"]"};
     for (int i = 0; i < 4; i++) {
-        folder_of(graph, changes[i], 3, other);
-        assert_string_not_equal(first, other);
+        assert_string_not_equal(first, folder_of(graph, changes[i], 3));
     }
 }
 
@@ -155,18 +151,15 @@ static void write_parts(const char *name, int shift) {
 }
 
 CACHE_TEST(test_part_files_are_known_by_content) {
-    char first[1024], other[1024];
     const char *graph = write_graph("graph.txt", "");
     const char *one = test_text("partition.method=\"file:%s\"", test_path("a.part.3"));
     const char *two = test_text("partition.method=\"file:%s\"", test_path("b.part.3"));
     write_parts("a.part.3", 0);
     write_parts("b.part.3", 0);
-    folder_of(graph, one, 3, first);
-    folder_of(graph, two, 3, other);
-    assert_string_equal(first, other);
+    const char *first = folder_of(graph, one, 3);
+    assert_string_equal(first, folder_of(graph, two, 3));
     write_parts("b.part.3", 1);
-    folder_of(graph, two, 3, other);
-    assert_string_not_equal(first, other);
+    assert_string_not_equal(first, folder_of(graph, two, 3));
 }
 
 // Keeps the first `keep` thousandths of a file, or changes a byte in the middle (keep 1000).
@@ -185,21 +178,19 @@ static void damage(const char *path, int keep) {
 }
 
 // The next load sees what is damaged, and makes the same again.
-static void assert_mended(const Config *config, const char first[33]) {
-    char second[33];
+static void assert_mended(const Config *config, const char *first) {
     Warnings warnings = {0};
-    load(config, second, &warnings);
-    assert_string_equal(first, second);
+    assert_string_equal(first, load(config, &warnings));
     assert_int_equal(strstr(warnings.text, "damaged and is made again") != NULL,
                      test_comm.rank == 0);
 }
 
 CACHE_TEST(test_damaged_shards_are_made_anew) {
     static const int keeps[] = {0, 500, 999, 1000};
-    char first[33], second[33], folder[1024], path[1024];
+    char folder[1024], path[1024];
     Warnings warnings = {0};
     Config config = config_with(write_graph("graph.txt", ""), NULL);
-    load(&config, first, &warnings);
+    const char *first = load(&config, &warnings);
     assert_true(find_entry("parts-", folder));
     for (int i = 0; i < 4; i++) {
         snprintf(path, sizeof path, "%.900s/part-%d-of-%d.safetensors", folder, test_comm.size - 1,
@@ -212,7 +203,7 @@ CACHE_TEST(test_damaged_shards_are_made_anew) {
             path_join(path, sizeof path, folder, files[f]);
             damage(path, f == 0 && keeps[i] >= 999 ? 700 : keeps[i]);
             assert_mended(&config, first);
-            load(&config, second, &warnings); // healed
+            load(&config, &warnings); // healed
             assert_string_equal(warnings.text, "");
         }
     }
@@ -220,10 +211,10 @@ CACHE_TEST(test_damaged_shards_are_made_anew) {
 
 CACHE_TEST(test_damaged_dataset_and_index_are_made_anew) {
     static const int keeps[] = {0, 999, 1000};
-    char first[33], second[33], folder[1024], path[1024];
+    char folder[1024], path[1024];
     Warnings warnings = {0};
     Config config = config_with(write_graph("graph.txt", ""), NULL);
-    load(&config, first, &warnings);
+    const char *first = load(&config, &warnings);
     for (int i = 0; i < 3; i++) {
         assert_true(find_entry("dataset-", folder));
         path_join(path, sizeof path, folder, "dataset.safetensors");
@@ -232,8 +223,7 @@ CACHE_TEST(test_damaged_dataset_and_index_are_made_anew) {
         assert_mended(&config, first);
         assert_true(find_entry("source-", folder));
         damage(folder, keeps[i]);
-        load(&config, second, &warnings);
-        assert_string_equal(first, second);
+        assert_string_equal(first, load(&config, &warnings));
     }
 }
 
@@ -258,7 +248,7 @@ CACHE_TEST(test_runs_at_the_same_time_share_the_cache) {
 
 // Files of a killed run are removed; those that may belong to a living run stay.
 CACHE_TEST(test_leftovers_are_swept) {
-    char first[33], dead[1200], living[1200];
+    char dead[1200], living[1200];
     Config config = config_with(write_graph("graph.txt", ""), NULL);
     const char *plain = test_text("%s/parts-1", cache);
     test_temporary(dead, plain, test_dead_process());
@@ -268,7 +258,7 @@ CACHE_TEST(test_leftovers_are_swept) {
         assert_ok(file_make_folder(living, &err));
     }
     comm_barrier(&test_comm);
-    load(&config, first, &(Warnings){0});
+    load(&config, &(Warnings){0});
     comm_barrier(&test_comm);
     assert_true(test_comm.rank > 0 || !file_exists(dead));
     assert_true(file_exists(living));
