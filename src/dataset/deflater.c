@@ -6,22 +6,12 @@
 
 #include "deflater.h"
 
-#include <zlib.h>
-
 enum { WINDOW = 1 << 15, MARK = 16 }; // bytes; of what ends a block, at most
-
-typedef struct Block {
-    z_stream stream;
-    bool open;
-    unsigned char *out; // [room]
-    size_t bytes;
-} Block;
 
 struct Deflater {
     unsigned char *in; // [WINDOW + DEFLATER_BATCH]
     size_t before;     // bytes of the window that belong to the stream
-    Block block[DEFLATER_BLOCKS];
-    size_t room;
+    Press block[DEFLATER_BLOCKS];
     int count;       // blocks of the batch that was compressed last
     int current;     // the one that is being taken
     size_t taken;    // of it
@@ -29,22 +19,47 @@ struct Deflater {
     uint32_t crc;
 };
 
-static bool block_open(Block *block, int level, size_t *room, Error *err) {
-    block->open =
-        deflateInit2(&block->stream, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) == Z_OK;
-    if (!block->open)
-        return error_set(err, EXIT_MEMORY, "no memory to compress arrays");
-    *room = deflateBound(&block->stream, DEFLATER_BLOCK) + MARK;
-    block->out = memory_try(*room, "compressed arrays", err);
-    return block->out != NULL;
+// ---- one block
+
+bool press_open(Press *p, int level, int window, size_t most, Error *err) {
+    p->open = deflateInit2(&p->stream, level, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+    if (!p->open)
+        return error_set(err, EXIT_MEMORY, "no memory to compress what is written");
+    p->room = deflateBound(&p->stream, most) + MARK;
+    p->out = memory_try(p->room, "compressed blocks", err);
+    return p->out != NULL;
 }
+
+void press_close(Press *p) {
+    if (p->open)
+        deflateEnd(&p->stream);
+    memory_free(p->out);
+}
+
+// The output has room for all, so one call is enough.
+void press(Press *p, const void *block, size_t bytes, size_t before, bool last) {
+    Bytef *begin = (Bytef *)(uintptr_t)block;
+    deflateReset(&p->stream);
+    if (before > 0)
+        deflateSetDictionary(&p->stream, begin - before, (uInt)before);
+    p->stream.next_in = begin;
+    p->stream.avail_in = (uInt)bytes;
+    p->stream.next_out = p->out;
+    p->stream.avail_out = (uInt)p->room;
+    int status = deflate(&p->stream, last ? Z_FINISH : Z_SYNC_FLUSH);
+    assert(status == (last ? Z_STREAM_END : Z_OK) && p->stream.avail_in == 0);
+    (void)status;
+    p->bytes = p->room - p->stream.avail_out;
+}
+
+// ---- all of them
 
 Deflater *deflater_new(int level, Error *err) {
     Deflater *d = ALLOC(Deflater, 1, "compressing arrays");
     d->in = memory_try(WINDOW + DEFLATER_BATCH, "arrays to compress", err);
     bool ok = d->in != NULL;
     for (int i = 0; ok && i < DEFLATER_BLOCKS; i++)
-        ok = block_open(&d->block[i], level, &d->room, err);
+        ok = press_open(&d->block[i], level, -15, DEFLATER_BLOCK, err);
     if (ok)
         return d;
     deflater_free(d);
@@ -54,11 +69,8 @@ Deflater *deflater_new(int level, Error *err) {
 void deflater_free(Deflater *d) {
     if (d == NULL)
         return;
-    for (int i = 0; i < DEFLATER_BLOCKS; i++) {
-        if (d->block[i].open)
-            deflateEnd(&d->block[i].stream);
-        memory_free(d->block[i].out);
-    }
+    for (int i = 0; i < DEFLATER_BLOCKS; i++)
+        press_close(&d->block[i]);
     memory_free(d->in);
     memory_free(d);
 }
@@ -73,24 +85,6 @@ void deflater_begin(Deflater *d) {
 
 char *deflater_room(Deflater *d) { return (char *)d->in + WINDOW; }
 
-// The output has room for all, so one call is enough.
-static void compress_block(Deflater *d, int index, size_t bytes, bool last) {
-    Block *block = &d->block[index];
-    const unsigned char *begin = d->in + WINDOW + (size_t)index * DEFLATER_BLOCK;
-    size_t before = index > 0 ? WINDOW : d->before;
-    deflateReset(&block->stream);
-    if (before > 0)
-        deflateSetDictionary(&block->stream, begin - before, (uInt)before);
-    block->stream.next_in = (Bytef *)(uintptr_t)begin;
-    block->stream.avail_in = (uInt)bytes;
-    block->stream.next_out = block->out;
-    block->stream.avail_out = (uInt)d->room;
-    int status = deflate(&block->stream, last ? Z_FINISH : Z_SYNC_FLUSH);
-    assert(status == (last ? Z_STREAM_END : Z_OK) && block->stream.avail_in == 0);
-    (void)status;
-    block->bytes = d->room - block->stream.avail_out;
-}
-
 void deflater_compress(Deflater *d, size_t bytes, bool last) {
     assert(bytes == DEFLATER_BATCH || (last && bytes > 0 && bytes < DEFLATER_BATCH));
     d->count = (int)((bytes + DEFLATER_BLOCK - 1) / DEFLATER_BLOCK);
@@ -99,8 +93,9 @@ void deflater_compress(Deflater *d, size_t bytes, bool last) {
 #pragma omp parallel for schedule(dynamic) if (d->count > 1)
     for (int i = 0; i < d->count; i++) {
         size_t left = bytes - (size_t)i * DEFLATER_BLOCK;
-        compress_block(d, i, left < DEFLATER_BLOCK ? left : DEFLATER_BLOCK,
-                       last && i == d->count - 1);
+        press(&d->block[i], d->in + WINDOW + (size_t)i * DEFLATER_BLOCK,
+              left < DEFLATER_BLOCK ? left : DEFLATER_BLOCK, i > 0 ? WINDOW : d->before,
+              last && i == d->count - 1);
     }
     d->crc = (uint32_t)crc32_z(d->crc, d->in + WINDOW, bytes);
     if (!last)
@@ -111,7 +106,7 @@ void deflater_compress(Deflater *d, size_t bytes, bool last) {
 size_t deflater_take(Deflater *d, char *out, size_t room) {
     size_t done = 0;
     while (done < room && d->current < d->count) {
-        const Block *block = &d->block[d->current];
+        const Press *block = &d->block[d->current];
         size_t left = block->bytes - d->taken, take = left < room - done ? left : room - done;
         memcpy(out + done, block->out + d->taken, take);
         done += take;

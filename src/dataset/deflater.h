@@ -3,6 +3,20 @@
 
 #include "fringe/base.h"
 
+#include <zlib.h>
+
+typedef struct Press { // of one block, whose output has room for all of it
+    z_stream stream;
+    bool open;
+    unsigned char *out; // [room] owned
+    size_t room, bytes;
+} Press;
+// window: the windowBits of zlib, of blocks of at most `most` bytes. Close it also after an error.
+bool press_open(Press *press, int level, int window, size_t most, Error *err);
+void press_close(Press *press);
+// Compresses a block, which goes on from the `before` bytes that lie before it, into `out`.
+void press(Press *press, const void *block, size_t bytes, size_t before, bool last);
+
 enum {
     DEFLATER_BLOCK = 1 << 18,
     DEFLATER_BLOCKS = 16, // of a batch
