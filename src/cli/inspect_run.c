@@ -32,24 +32,10 @@ static void print_setting(const RunRecord *run) {
 }
 
 static void print_gradients(const RunRecord *run) {
-    const char *codec = record_text(run, "config.gradients.codec");
-    char what[96];
-    if (codec == NULL || strcmp(codec, "none") == 0)
-        return;
-    if (strcmp(codec, "lowrank") == 0)
-        snprintf(what, sizeof what, "sums of rank %.0f",
-                 record_number(run, "config.gradients.rank"));
-    else if (strcmp(codec, "keys") == 0)
-        snprintf(what, sizeof what, "the largest %g of the values and their keys",
-                 record_number(run, "config.gradients.top"));
-    else if (strcmp(codec, "sketch") == 0)
-        snprintf(what, sizeof what, "at most %.0f quantiles of a message",
-                 record_number(run, "config.gradients.sketch_buckets"));
-    else
-        snprintf(what, sizeof what, "codec %.60s, %.0f bits", codec,
-                 record_number(run, "config.gradients.bits"));
-    printf("gradients  %s: %s, memory %s\n", SHOWN(text_of(run, "config.gradients.method")),
-           SHOWN(what), SHOWN(text_of(run, "config.gradients.memory")));
+    Config config;
+    if (config_load(&config, PATH_IN(run->folder, "run.json"), NULL, 0, &(Error){0}) &&
+        strcmp(config.gradients.codec, "none") != 0)
+        printf("gradients  %s\n", gradients_text((char[GRADIENTS_TEXT]){0}, &config));
 }
 
 static void print_scores(const RunRecord *run, const RunFigures *figures) {

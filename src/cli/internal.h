@@ -338,6 +338,9 @@ bool train_runs(Session *session, const Options *options, RunResult *result);
 // and kernels (stderr).
 void print_training(const Config *config, const Shard *shard, const Comm *comm,
                     const Trainer *trainer, const RunSummary *summary);
+// "qsgd: codec grid, 4 bits, memory none": how gradients are coded.
+enum { GRADIENTS_TEXT = 6 * CONFIG_WORD };
+const char *gradients_text(char out[GRADIENTS_TEXT], const Config *config);
 // Warns of settings without an effect in this training.
 void warn_of_training(const Config *config, const Comm *comm, const RunSummary *summary);
 

@@ -80,13 +80,11 @@ static void print_halo(const Config *c, const Comm *comm) {
                   c->comm.sample < 1 ? sampled : "all rows", memory[0], memory[1]);
 }
 
-static void print_gradients(const Config *c, const Comm *comm) {
+const char *gradients_text(char out[GRADIENTS_TEXT], const Config *c) {
     const char *codec = c->gradients.codec;
     bool chosen = strcmp(c->gradients.bits_rule, "fixed") != 0,
          thin = strcmp(codec, "lowrank") == 0;
     char what[3 * CONFIG_WORD];
-    if (comm->size == 1 || strcmp(codec, "none") == 0)
-        return;
     if (thin)
         snprintf(what, sizeof what, "sums of rank %lld", (long long)c->gradients.rank);
     else if (strcmp(codec, "keys") == 0)
@@ -99,9 +97,15 @@ static void print_gradients(const Config *c, const Comm *comm) {
         snprintf(what, sizeof what, "codec %s, %lld bit%s%s%s", codec, (long long)c->gradients.bits,
                  c->gradients.bits == 1 ? "" : "s", chosen ? " by " : "",
                  chosen ? c->gradients.bits_rule : "");
-    terminal_note("gradients  %s: %s, memory %s%s\n", c->gradients.method, what,
-                  c->gradients.memory,
-                  !thin && strcmp(c->gradients.down, "fp32") == 0 ? "; sums in fp32" : "");
+    snprintf(out, GRADIENTS_TEXT, "%s: %s, memory %s%s", c->gradients.method, what,
+             c->gradients.memory,
+             !thin && strcmp(c->gradients.down, "fp32") == 0 ? "; sums in fp32" : "");
+    return out;
+}
+
+static void print_gradients(const Config *c, const Comm *comm) {
+    if (comm->size > 1 && strcmp(c->gradients.codec, "none") != 0)
+        terminal_note("gradients  %s\n", gradients_text((char[GRADIENTS_TEXT]){0}, c));
 }
 
 static void put_speed(char *out, size_t size, const PrecisionChoice *choice, RowsType type) {
