@@ -47,9 +47,7 @@ void assigner_free(Assigner *a) {
         problem_clear(&a->assigned[i].problem);
         taken_free(&a->assigned[i].taken);
     }
-    memory_free(a->gamma);
-    memory_free(a->theta);
-    memory_free(a);
+    MEMORY_FREE(a->gamma, a->theta, a);
 }
 
 // ---- request, decision, application

@@ -82,11 +82,8 @@ void heartbeat_stop(void) {
     memory_free(monitor.owed);
     if (!flying)
         memory_free(monitor.answer);
-    memory_free(monitor.heard);
-    memory_free(monitor.values);
-    memory_free(monitor.requests);
-    memory_free(monitor.answer_request);
-    memory_free(monitor.question_request);
+    MEMORY_FREE(monitor.heard, monitor.values, monitor.requests, monitor.answer_request,
+                monitor.question_request);
     MPI_Comm_free(&monitor.control);
 }
 

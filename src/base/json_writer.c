@@ -163,6 +163,11 @@ void json_put_numbers(JsonWriter *writer, const JsonNumber *numbers) {
         json_put_double(writer, at->key, at->value);
 }
 
+void json_put_integers(JsonWriter *writer, const JsonInteger *integers) {
+    for (const JsonInteger *at = integers; at->key != NULL; at++)
+        json_put_int(writer, at->key, at->value);
+}
+
 void json_put_float(JsonWriter *writer, const char *key, float value) {
     put_key(writer, key);
     put_number(writer, (double)value, 9, true);

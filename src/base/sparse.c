@@ -33,9 +33,7 @@ bool csr_try(Csr *csr, int64_t rows, int64_t entries, bool weighted, const char 
 }
 
 void csr_free(Csr *csr) {
-    memory_free(csr->weight);
-    memory_free(csr->column);
-    memory_free(csr->offset);
+    MEMORY_FREE(csr->weight, csr->column, csr->offset);
     *csr = (Csr){0};
 }
 

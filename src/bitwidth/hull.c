@@ -28,11 +28,7 @@ void hull_init(LpHull *hull, const Problem *problem, const Link *link) {
 }
 
 void hull_clear(LpHull *hull) {
-    memory_free(hull->lowest);
-    memory_free(hull->value);
-    memory_free(hull->seconds);
-    memory_free(hull->scratch);
-    memory_free(hull->step);
+    MEMORY_FREE(hull->lowest, hull->value, hull->seconds, hull->scratch, hull->step);
 }
 
 double hull_cost(const LpHull *hull, int64_t group, int width) {

@@ -39,12 +39,7 @@ void front_init(ParetoFront *front, const LpHull *hull) {
 }
 
 void front_clear(ParetoFront *front) {
-    memory_free(front->next);
-    memory_free(front->point);
-    memory_free(front->back);
-    memory_free(front->layer);
-    memory_free(front->group);
-    memory_free(front->base);
+    MEMORY_FREE(front->next, front->point, front->back, front->layer, front->group, front->base);
 }
 
 // Makes room for `count` elements, of which the first `used` are kept.

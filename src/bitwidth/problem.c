@@ -19,9 +19,7 @@ void problem_init(Problem *problem, int rounds, int links, int64_t groups) {
 }
 
 void problem_clear(Problem *problem) {
-    memory_free(problem->group);
-    memory_free(problem->link);
-    memory_free(problem->round_begin);
+    MEMORY_FREE(problem->group, problem->link, problem->round_begin);
     *problem = (Problem){0};
 }
 

@@ -25,10 +25,7 @@ void round_clear(Round *round) {
         front_clear(&round->front[c]);
         hull_clear(&round->hull[c]);
     }
-    memory_free(round->at);
-    memory_free(round->price);
-    memory_free(round->front);
-    memory_free(round->hull);
+    MEMORY_FREE(round->at, round->price, round->front, round->hull);
 }
 
 // --- only one of the two terms counts

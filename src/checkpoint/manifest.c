@@ -62,9 +62,8 @@ static void put_metrics(JsonWriter *w, const char *key, const Metrics metrics[4]
 }
 
 static void put_counters(JsonWriter *w, const TrainerCounters *counters) {
-    json_put_int(w, "epoch", counters->epoch);
-    json_put_int(w, "best_epoch", counters->best_epoch);
-    json_put_int(w, "stale_evaluations", counters->stale_evaluations);
+    JSON_PUT_INTS(w, {"epoch", counters->epoch}, {"best_epoch", counters->best_epoch},
+                  {"stale_evaluations", counters->stale_evaluations});
     json_put_double(w, "best_score", counters->best_score);
     put_metrics(w, "best_metrics", counters->best_metrics);
     put_metrics(w, "last_metrics", counters->last_metrics);

@@ -106,9 +106,8 @@ static bool show_part_file(const Inspection *at) {
                (long long)file.parts, (long long)file.largest);
         return true;
     }
-    json_put_int(at->json, "nodes", file.nodes);
-    json_put_int(at->json, "parts", file.parts);
-    json_put_int(at->json, "largest", file.largest);
+    JSON_PUT_INTS(at->json, {"nodes", file.nodes}, {"parts", file.parts},
+                  {"largest", file.largest});
     return true;
 }
 

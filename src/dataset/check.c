@@ -4,10 +4,8 @@
 
 void fitted_clear(Dataset *dataset) {
     for (int i = 0; i < dataset->fitted_steps; i++) {
-        memory_free(dataset->fitted[i].mean);
-        memory_free(dataset->fitted[i].deviation);
-        memory_free(dataset->fitted[i].begin);
-        memory_free(dataset->fitted[i].value);
+        MEMORY_FREE(dataset->fitted[i].mean, dataset->fitted[i].deviation, dataset->fitted[i].begin,
+                    dataset->fitted[i].value);
     }
     memory_free(dataset->fitted);
     dataset->fitted = NULL;

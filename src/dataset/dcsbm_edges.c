@@ -362,9 +362,6 @@ bool dcsbm_edges(const BlockModel *m, Csr *out, Error *err) {
     for (int64_t k = 0; ok && k < m->recipe->nodes; k++)
         d.first[k + 1] = d.first[k] + count_draws(&d, d.member[k]);
     ok = ok && fill_rows(&d, out, err);
-    memory_free(d.first);
-    memory_free(d.group);
-    memory_free(d.alias);
-    memory_free(d.member);
+    MEMORY_FREE(d.first, d.group, d.alias, d.member);
     return ok;
 }

@@ -125,9 +125,7 @@ static void clique_init(Clique *c, const Dataset *d) {
 
 static void clique_clear(Clique *c) {
     csr_free(&c->members);
-    memory_free(c->sources);
-    memory_free(c->seen);
-    memory_free(c->sum);
+    MEMORY_FREE(c->sources, c->seen, c->sum);
 }
 
 // Adds what node i sends through hyperedge h. Writes newly reached nodes to out[*count ..), unless

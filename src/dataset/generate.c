@@ -146,9 +146,7 @@ static Shares make_shares(const Recipe *recipe) {
 }
 
 static void shares_clear(Shares *shares) {
-    memory_free(shares->class_of);
-    memory_free(shares->community);
-    memory_free(shares->class);
+    MEMORY_FREE(shares->class_of, shares->community, shares->class);
 }
 
 int32_t pick_share(const double *cumulative, int32_t count, double u) {
@@ -232,14 +230,8 @@ static void planted_init(Planted *p, const Shares *shares, Dataset *dataset) {
 }
 
 static void planted_clear(Planted *p) {
-    memory_free(p->home);
-    memory_free(p->partner);
-    memory_free(p->weight);
-    memory_free(p->begin);
-    memory_free(p->member);
-    memory_free(p->facing);
-    memory_free(p->carrier);
-    memory_free(p->total);
+    MEMORY_FREE(p->home, p->partner, p->weight, p->begin, p->member, p->facing, p->carrier,
+                p->total);
 }
 
 // --- features

@@ -92,11 +92,7 @@ static void hyper_init(Hyper *h, Dataset *d) {
 }
 
 static void hyper_clear(Hyper *h) {
-    memory_free(h->home);
-    memory_free(h->begin);
-    memory_free(h->member);
-    memory_free(h->popularity);
-    memory_free(h->arities);
+    MEMORY_FREE(h->home, h->begin, h->member, h->popularity, h->arities);
 }
 
 // --- hyperedges

@@ -20,9 +20,7 @@ const char *node_id_text(const NodeIds *ids, int64_t i, char out[NODE_ID_TEXT]) 
 }
 
 void node_ids_clear(NodeIds *ids) {
-    memory_free(ids->number);
-    memory_free(ids->bytes);
-    memory_free(ids->offset);
+    MEMORY_FREE(ids->number, ids->bytes, ids->offset);
     *ids = (NodeIds){0};
 }
 

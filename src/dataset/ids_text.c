@@ -349,9 +349,7 @@ bool ids_number_text(IdColumns *columns, NodeIds *ids, Error *err) {
     for (int t = 0; t < n.threads; t++)
         n.spare[t] = -1;
     bool ok = number_all(&n, ids, err);
-    memory_free(n.slot);
-    memory_free(n.name);
-    memory_free(n.spare);
+    MEMORY_FREE(n.slot, n.name, n.spare);
     return ok;
 }
 

@@ -173,9 +173,7 @@ void links_clear(Links *links) {
     table_clear(&links->table);
     for (int end = 0; end < 2; end++)
         memory_free(links->id[end]);
-    memory_free(links->weight);
-    memory_free(links->word);
-    memory_free(links->line);
+    MEMORY_FREE(links->weight, links->word, links->line);
     *links = (Links){0};
 }
 

@@ -102,9 +102,7 @@ void npz_close(Npz *npz) {
     for (int i = 0; i < READ_AHEAD; i++)
         npy_clear(&npz->ready[i]);
     zip_archive_close(&npz->archive);
-    memory_free(npz->member);
-    memory_free(npz->key);
-    memory_free(npz);
+    MEMORY_FREE(npz->member, npz->key, npz);
 }
 
 int npz_count(const Npz *npz) { return npz->count; }

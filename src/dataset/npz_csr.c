@@ -4,9 +4,7 @@
 #include "npz_layout.h"
 
 void file_csr_clear(FileCsr *csr) {
-    memory_free(csr->offset);
-    memory_free(csr->index);
-    memory_free(csr->value);
+    MEMORY_FREE(csr->offset, csr->index, csr->value);
     *csr = (FileCsr){0};
 }
 

@@ -150,11 +150,7 @@ static bool columns_init(Columns *c, Dataset *d, Error *err) {
     return c->value != NULL;
 }
 
-static void columns_clear(Columns *c) {
-    memory_free(c->value);
-    memory_free(c->begin);
-    memory_free(c->dropped);
-}
+static void columns_clear(Columns *c) { MEMORY_FREE(c->value, c->begin, c->dropped); }
 
 static bool know_values(Columns *c, const FittedStep *fit, Error *err) {
     if (!fitted_takes(fit, c->d, err))

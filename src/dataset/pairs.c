@@ -3,9 +3,7 @@
 #include "internal.h"
 
 void pairs_clear(Pairs *pairs) {
-    memory_free(pairs->source);
-    memory_free(pairs->target);
-    memory_free(pairs->weight);
+    MEMORY_FREE(pairs->source, pairs->target, pairs->weight);
     *pairs = (Pairs){0};
 }
 

@@ -5,9 +5,7 @@
 enum { SORTING = 2 * sizeof(int64_t) }; // bytes for each hyperedge, also for those without pins
 
 void pins_clear(Pins *pins) {
-    memory_free(pins->node);
-    memory_free(pins->hyperedge);
-    memory_free(pins->role);
+    MEMORY_FREE(pins->node, pins->hyperedge, pins->role);
     *pins = (Pins){0};
 }
 

@@ -16,9 +16,8 @@ int64_t dataset_isolated(const Dataset *dataset) {
 
 static void put_graph(JsonWriter *out, const Dataset *dataset) {
     Csr rows = dataset_csr(dataset);
-    json_put_int(out, "isolated", dataset_isolated(dataset));
-    json_put_int(out, "loops", csr_loops(&rows));
-    json_put_int(out, "duplicates", csr_duplicates(&rows));
+    JSON_PUT_INTS(out, {"isolated", dataset_isolated(dataset)}, {"loops", csr_loops(&rows)},
+                  {"duplicates", csr_duplicates(&rows)});
 }
 
 static void put_hypergraph(JsonWriter *out, const Dataset *dataset) {
@@ -26,12 +25,9 @@ static void put_hypergraph(JsonWriter *out, const Dataset *dataset) {
     sort_int64(size, m);
     while (pinless < m && size[pinless] == 0)
         pinless++;
-    json_put_int(out, "pins", dataset->edges);
-    json_put_int(out, "size_min", size[0]);
-    json_put_int(out, "size_median", size[m / 2]);
-    json_put_int(out, "size_max", size[m - 1]);
-    json_put_int(out, "without_pins", pinless);
-    json_put_int(out, "uncovered", hypergraph_uncovered(dataset));
+    JSON_PUT_INTS(out, {"pins", dataset->edges}, {"size_min", size[0]},
+                  {"size_median", size[m / 2]}, {"size_max", size[m - 1]},
+                  {"without_pins", pinless}, {"uncovered", hypergraph_uncovered(dataset)});
     json_put_bool(out, "directed", !dataset_is_symmetric(dataset));
     json_put_bool(out, "node_weights", dataset->node_weight != NULL);
     memory_free(size);
@@ -43,9 +39,8 @@ static void put_degrees(JsonWriter *out, const Dataset *dataset) {
     for (int64_t i = 0; i < n; i++)
         degree[i] = dataset->offset[i + 1] - dataset->offset[i];
     sort_int64(degree, n);
-    json_put_int(out, "degree_min", degree[0]);
-    json_put_int(out, "degree_median", degree[n / 2]);
-    json_put_int(out, "degree_max", degree[n - 1]);
+    JSON_PUT_INTS(out, {"degree_min", degree[0]}, {"degree_median", degree[n / 2]},
+                  {"degree_max", degree[n - 1]});
     memory_free(degree);
 }
 
@@ -55,10 +50,8 @@ static void put_nodes(JsonWriter *out, const Dataset *dataset) {
         split[dataset->split[i]]++;
         unlabelled += !dataset_is_labelled(dataset, i);
     }
-    json_put_int(out, "train", split[SPLIT_TRAIN]);
-    json_put_int(out, "val", split[SPLIT_VAL]);
-    json_put_int(out, "test", split[SPLIT_TEST]);
-    json_put_int(out, "unlabelled", unlabelled);
+    JSON_PUT_INTS(out, {"train", split[SPLIT_TRAIN]}, {"val", split[SPLIT_VAL]},
+                  {"test", split[SPLIT_TEST]}, {"unlabelled", unlabelled});
 }
 
 static void put_statistics(JsonWriter *out, const Dataset *dataset) {

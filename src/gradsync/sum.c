@@ -94,9 +94,7 @@ void sum_free(GradSync *sync) {
     coding_free(sync->coding);
     endpoint_clear(&sync->endpoint);
     taken_free(&sync->taken);
-    memory_free(sync->chunk);
-    memory_free(sync->cut.bucket);
-    memory_free(sync);
+    MEMORY_FREE(sync->chunk, sync->cut.bucket, sync);
 }
 
 // --- a chunk on its way

@@ -59,11 +59,7 @@ static void matching_init(Matching *m, const Csr *boundary, int64_t sources) {
                     .arc = ALLOC(int64_t, sources, "matching of a boundary")};
 }
 
-static void side_clear(Side *side) {
-    memory_free(side->line);
-    memory_free(side->degree);
-    memory_free(side->partner);
-}
+static void side_clear(Side *side) { MEMORY_FREE(side->line, side->degree, side->partner); }
 
 static void matching_clear(Matching *m) {
     memory_free(m->arc);

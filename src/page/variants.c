@@ -210,8 +210,6 @@ void variants_gather(Variants *variants, const RunRecords *records) {
 }
 
 void variants_clear(Variants *variants) {
-    memory_free(variants->key);
-    memory_free(variants->variant);
-    memory_free(variants->variant_of);
+    MEMORY_FREE(variants->key, variants->variant, variants->variant_of);
     *variants = (Variants){0};
 }

@@ -38,9 +38,7 @@ static bool cut_inner(int32_t *piece, const Shard *shard, int pieces, const Conf
     snprintf(inner.name, sizeof inner.name, "%s", shard->dataset_name);
     inner_graph(&inner, shard);
     bool ok = partition_cut(piece, &inner, pieces, config, err, &unused);
-    memory_free(inner.split);
-    memory_free(inner.target);
-    memory_free(inner.offset);
+    MEMORY_FREE(inner.split, inner.target, inner.offset);
     return ok;
 }
 

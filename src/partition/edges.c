@@ -140,8 +140,6 @@ void part_edges_init(PartEdges *edges, const PartReads *r) {
 
 void part_edges_clear(PartEdges *edges) {
     csr_free(&edges->csr);
-    memory_free(edges->remote_owner);
-    memory_free(edges->remote_row);
-    memory_free(edges->remote_gid);
+    MEMORY_FREE(edges->remote_owner, edges->remote_row, edges->remote_gid);
     *edges = (PartEdges){0};
 }

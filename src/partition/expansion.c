@@ -35,9 +35,7 @@ bool expansion_init(Expansion *x, const Dataset *dataset, int64_t seed, double m
 }
 
 void expansion_clear(Expansion *x) {
-    memory_free(x->weight);
-    memory_free(x->node);
-    memory_free(x->sum);
+    MEMORY_FREE(x->weight, x->node, x->sum);
     csr_free(&x->pins);
     *x = (Expansion){0};
 }

@@ -204,11 +204,7 @@ static void fennel_init(Fennel *f) {
 }
 
 static void fennel_clear(Fennel *f) {
-    memory_free(f->least);
-    memory_free(f->seen);
-    memory_free(f->count - 1);
-    memory_free(f->price);
-    memory_free(f->size);
+    MEMORY_FREE(f->least, f->seen, f->count - 1, f->price, f->size);
 }
 
 static bool fennel_fits(const CutInput *input, Error *err) {

@@ -47,12 +47,7 @@ static void blocks_open(Blocks *b) {
 }
 
 static void blocks_close(Blocks *b) {
-    memory_free(b->block);
-    memory_free(b->arrived);
-    memory_free(b->gathered);
-    memory_free(b->piece);
-    memory_free(b->gid);
-    memory_free(b->order);
+    MEMORY_FREE(b->block, b->arrived, b->gathered, b->piece, b->gid, b->order);
 }
 
 // The own rows of nodes below `end` that were not sent yet.

@@ -71,9 +71,8 @@ static bool write_manifest(const Manifest *manifest, const char *folder, Error *
     json_put_int(&out, "seed", manifest->seed);
     json_put_bool(&out, "reorder", manifest->reorder);
     json_put_bool(&out, "symmetric", manifest->symmetric);
-    json_put_int(&out, "parts", manifest->parts);
-    json_put_int(&out, "nodes", manifest->nodes);
-    json_put_int(&out, "edges", manifest->edges);
+    JSON_PUT_INTS(&out, {"parts", manifest->parts}, {"nodes", manifest->nodes},
+                  {"edges", manifest->edges});
     char warnings[WARNINGS_TEXT];
     json_put_string(&out, "remarks", warnings_join(warnings, &manifest->warnings));
     put_summary(&out, manifest);

@@ -33,9 +33,7 @@ void messages_turn(Messages *m) {
 }
 
 void messages_clear(Messages *m) {
-    memory_free(m->from);
-    memory_free(m->to);
-    memory_free(m->rows);
+    MEMORY_FREE(m->from, m->to, m->rows);
     *m = (Messages){0};
 }
 

@@ -157,11 +157,6 @@ void order_number(PartOrder *order) {
 }
 
 void order_clear(PartOrder *order) {
-    memory_free(order->done);
-    memory_free(order->begin);
-    memory_free(order->vertex);
-    memory_free(order->row);
-    memory_free(order->central);
-    memory_free(order->reach);
+    MEMORY_FREE(order->done, order->begin, order->vertex, order->row, order->central, order->reach);
     *order = (PartOrder){0};
 }

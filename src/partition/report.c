@@ -147,20 +147,14 @@ bool partition_report(const Sink *out, const char *folder, const char *name, Err
 
 static void put_part(JsonWriter *writer, const PartFigures *f, bool star) {
     json_begin_object(writer, NULL);
-    json_put_int(writer, "own", f->own);
-    json_put_int(writer, "central", f->central);
-    json_put_int(writer, "marginal", f->own - f->central);
-    json_put_int(writer, "boundary", f->boundary);
-    json_put_int(writer, "halo", f->halo);
-    json_put_int(writer, "halo_backward", f->halo_backward);
-    json_put_int(writer, star ? "pins" : "edges", f->edges);
-    json_put_int(writer, star ? "pins_remote" : "edges_remote", f->edges_remote);
-    json_put_int(writer, "train", f->train);
-    json_put_int(writer, "bytes", f->bytes);
+    JSON_PUT_INTS(writer, {"own", f->own}, {"central", f->central},
+                  {"marginal", f->own - f->central}, {"boundary", f->boundary}, {"halo", f->halo},
+                  {"halo_backward", f->halo_backward}, {star ? "pins" : "edges", f->edges},
+                  {star ? "pins_remote" : "edges_remote", f->edges_remote}, {"train", f->train},
+                  {"bytes", f->bytes});
     if (star) {
-        json_put_int(writer, "hyperedges", f->hyperedges);
-        json_put_int(writer, "replicas", f->replicas);
-        json_put_int(writer, "workload", ranks_work(f));
+        JSON_PUT_INTS(writer, {"hyperedges", f->hyperedges}, {"replicas", f->replicas},
+                      {"workload", ranks_work(f)});
     }
     json_end_object(writer);
 }

@@ -163,8 +163,5 @@ void small_eigen(double *a, int64_t n, double *value, double *part, int64_t firs
     make_tridiagonal(&e);
     make_diagonal(&e);
     sort(&e);
-    memory_free(e.sum);
-    memory_free(e.w);
-    memory_free(e.v);
-    memory_free(e.beside);
+    MEMORY_FREE(e.sum, e.w, e.v, e.beside);
 }

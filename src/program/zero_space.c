@@ -66,9 +66,7 @@ void zero_space_init(ZeroSpace *z, const ProgramRun *run) {
 }
 
 void zero_space_clear(ZeroSpace *z) {
-    memory_free(z->sum);
-    memory_free(z->entry);
-    memory_free(z->number);
+    MEMORY_FREE(z->sum, z->entry, z->number);
     *z = (ZeroSpace){0};
 }
 

@@ -168,9 +168,7 @@ void report_close(Report *report) {
     json_writer_clear(&report->line);
     json_writer_clear(&report->event);
     json_free(report->before);
-    memory_free(report->ranks);
-    memory_free(report->sample);
-    memory_free(report);
+    MEMORY_FREE(report->ranks, report->sample, report);
 }
 
 // --- one epoch

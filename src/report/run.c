@@ -26,10 +26,9 @@ static void put_machine(JsonWriter *writer, const Report *report) {
         json_put_string(writer, "system", name.release);
     }
     json_put_string(writer, "cpu", cpu);
-    json_put_int(writer, "cores", threads_on_node());
-    json_put_int(writer, "ranks", report->comm->size);
-    json_put_int(writer, "ranks_on_first_node", report->comm->node_size);
-    json_put_int(writer, "threads", trainer_threads(report->trainer));
+    JSON_PUT_INTS(writer, {"cores", threads_on_node()}, {"ranks", report->comm->size},
+                  {"ranks_on_first_node", report->comm->node_size},
+                  {"threads", trainer_threads(report->trainer)});
     json_put_string(writer, "kernels", trainer_kernels(report->trainer));
     json_end_object(writer);
 }
@@ -69,9 +68,8 @@ static void put_data(JsonWriter *writer, const Report *report) {
     json_put_bool(writer, "multilabel", shard->multilabel);
     if (shard->numeric)
         json_put_bool(writer, "numeric", true);
-    json_put_int(writer, "train_nodes", shard->train_nodes);
-    json_put_int(writer, "validation_nodes", shard->val_nodes);
-    json_put_int(writer, "test_nodes", shard->test_nodes);
+    JSON_PUT_INTS(writer, {"train_nodes", shard->train_nodes},
+                  {"validation_nodes", shard->val_nodes}, {"test_nodes", shard->test_nodes});
     json_put_double(writer, "baseline_validation", report->summary.baseline[SPLIT_VAL]);
     json_put_double(writer, "baseline_test", report->summary.baseline[SPLIT_TEST]);
     json_end_object(writer);
@@ -82,10 +80,8 @@ static void put_parts(JsonWriter *writer, const Report *report) {
     json_begin_object(writer, "parts");
     json_put_int(writer, "count", report->shard->parts);
     json_put_string(writer, "hash", report->shard->partition_hash);
-    json_put_int(writer, "own_least", summary->own_least);
-    json_put_int(writer, "own_most", summary->own_most);
-    json_put_int(writer, "central", summary->central);
-    json_put_int(writer, "halo", summary->halo);
+    JSON_PUT_INTS(writer, {"own_least", summary->own_least}, {"own_most", summary->own_most},
+                  {"central", summary->central}, {"halo", summary->halo});
     size_t metis = partition_metis_memory(); // none if the parts were in the cache
     json_put_double(writer, "metis_memory", metis > 0 ? (double)metis : NAN);
     json_end_object(writer);
@@ -117,10 +113,9 @@ static void put_exchanges(JsonWriter *writer, const Report *report) {
         json_begin_object(writer, NULL);
         json_put_int(writer, "layer", exchange->id.layer);
         json_put_string(writer, "direction", direction_name(exchange->id.direction));
-        json_put_int(writer, "columns", exchange->columns);
-        json_put_int(writer, "rows", exchange->rows);
-        json_put_int(writer, "partial_sums", exchange->sums);
-        json_put_int(writer, "rows_of_sources_alone", exchange->sources);
+        JSON_PUT_INTS(writer, {"columns", exchange->columns}, {"rows", exchange->rows},
+                      {"partial_sums", exchange->sums},
+                      {"rows_of_sources_alone", exchange->sources});
         if (exchange->pair != NULL)
             put_pairs(writer, exchange->pair, report->comm->size);
         json_end_object(writer);

@@ -49,11 +49,7 @@ void srp_free(Srp *srp) {
         growing_clear(&srp->placed[side]);
     }
     live_clear(&srp->live);
-    memory_free(srp->load);
-    memory_free(srp->factor);
-    memory_free(srp->have);
-    memory_free(srp->part);
-    memory_free(srp);
+    MEMORY_FREE(srp->load, srp->factor, srp->have, srp->part, srp);
 }
 
 // ---- what there is

@@ -44,10 +44,8 @@ static bool write_manifest(const Stream *stream, const EventPlace *place, const 
     snprintf(before, sizeof before, "%016" PRIx64, place->before);
     json_writer_begin(&out, true);
     json_put_string(&out, "format", "fringe-stream-checkpoint");
-    json_put_int(&out, "version", 1);
-    json_put_int(&out, "events", stream->events);
-    json_put_int(&out, "offset", place->offset);
-    json_put_int(&out, "line", place->line);
+    JSON_PUT_INTS(&out, {"version", 1}, {"events", stream->events}, {"offset", place->offset},
+                  {"line", place->line});
     json_put_string(&out, "before", before);
     put_options(&out, "options", &stream->options);
     put_hashes(&out, folder, err);

@@ -64,13 +64,9 @@ void summary_fill(StreamSummary *out, const Stream *stream) {
 }
 
 void stream_put(JsonWriter *out, const StreamSummary *s, bool times) {
-    json_put_int(out, "events", s->events);
-    json_put_int(out, "nodes", s->nodes);
-    json_put_int(out, "hyperedges", s->hyperedges);
-    json_put_int(out, "pins", s->pins);
-    json_put_int(out, "repeated", s->repeated);
-    json_put_int(out, "skipped", s->skipped);
-    json_put_int(out, "replicas", s->replicas);
+    JSON_PUT_INTS(out, {"events", s->events}, {"nodes", s->nodes}, {"hyperedges", s->hyperedges},
+                  {"pins", s->pins}, {"repeated", s->repeated}, {"skipped", s->skipped},
+                  {"replicas", s->replicas});
     json_put_double(out, "replication_factor",
                     share((double)(s->nodes + s->replicas), (double)s->nodes));
     json_put_int(out, "rows_per_layer", 2 * s->replicas);
@@ -81,9 +77,8 @@ void stream_put(JsonWriter *out, const StreamSummary *s, bool times) {
              {"connectivity_weight", s->connectivity_weight},
              {"workload_cov", s->workload_variation}, {"load_balance", s->load},
              {"load_bound", s->load_bound});
-    json_put_int(out, "placed_overfull", s->overfull);
-    json_put_int(out, "refinements", s->runs);
-    json_put_int(out, "refinements_taken_back", s->undone);
+    JSON_PUT_INTS(out, {"placed_overfull", s->overfull}, {"refinements", s->runs},
+                  {"refinements_taken_back", s->undone});
     if (!times)
         return;
     json_put_int(out, "bytes", s->bytes);

@@ -179,9 +179,7 @@ static void measure_all(Measuring *m, const Shard *shard, uint64_t seed) {
     m->weights = ALLOC(float, m->shape.state_count, "measuring precision");
     model_initial(&m->shape, seed, m->weights);
     measure_layers(m, shard);
-    memory_free(m->weights);
-    memory_free(m->out);
-    memory_free(m->in);
+    MEMORY_FREE(m->weights, m->out, m->in);
 }
 
 static bool refuse(const PrecisionChoice *choice, double bound, Error *err) {

@@ -73,5 +73,12 @@ typedef struct JsonNumber {
 } JsonNumber;
 void json_put_numbers(JsonWriter *writer, const JsonNumber *numbers);
 #define JSON_PUT(writer, ...) json_put_numbers(writer, (const JsonNumber[]){__VA_ARGS__, {NULL, 0}})
+typedef struct JsonInteger { // likewise
+    const char *key;
+    int64_t value;
+} JsonInteger;
+void json_put_integers(JsonWriter *writer, const JsonInteger *integers);
+#define JSON_PUT_INTS(writer, ...)                                                                 \
+    json_put_integers(writer, (const JsonInteger[]){__VA_ARGS__, {NULL, 0}})
 void json_put_bool(JsonWriter *writer, const char *key, bool value);
 void json_put_value(JsonWriter *writer, const char *key, const Json *value); // a copy

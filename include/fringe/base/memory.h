@@ -23,6 +23,14 @@ static inline void *memory_poisoned(void *block, size_t bytes) {
 
 // Frees memory; NULL is allowed.
 void memory_free(void *pointer);
+// Frees several, of any types.
+#define MEMORY_FREE(...)                                                                           \
+    memory_free_some((void *const[]){__VA_ARGS__},                                                 \
+                     sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
+static inline void memory_free_some(void *const *pointer, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        memory_free(pointer[i]);
+}
 
 // CLEARED(dataset_clear) Dataset d = {0}; is cleared where its block ends, whichever way it is
 // left, the last declared first; so it is declared with a value that can be cleared.
