@@ -287,7 +287,7 @@ begin() { # STAGE SECONDS NAMES...
         OMPI_MCA_mpi_yield_when_idle=1 OMP_WAIT_POLICY=passive OMPI_MCA_hwloc_base_binding_policy=none \
         FRINGE_SOURCE="$root" FRINGE="$build/fringe" FRINGE_BUILD="$build" XDG_CACHE_HOME="$work/cache"
     smi=$(command -v nvidia-smi || ls /usr/local/nvidia/bin/nvidia-smi 2>/dev/null)
-    row machine "$(uname -sr), $(nproc) cores, glibc $(getconf GNU_LIBC_VERSION 2>/dev/null | cut -d' ' -f2)"
+    row machine "$(uname -sr | cut -d- -f1), $(nproc) cores, glibc $(getconf GNU_LIBC_VERSION 2>/dev/null | cut -d' ' -f2)"
     # the programs run with what the archive brings
     export -f ours # timeout runs programs, not functions
     export prefix cuda_path fallback

@@ -26,16 +26,16 @@ typedef struct Figure {
     bool at_most;     // the ratio may not exceed the bar, instead of reaching it
 } Figure;
 
-// BENCH(name) { ... } is the program of a bench: what is between the braces measures, and behind it
-// the line of JSON is printed.
+// BENCH(name) { ... } is the program of a bench: what is between the braces measures, and then the
+// line of JSON is printed, if there are figures.
 #define BENCH(name)                                                                                \
-    static void name##_is_measured(void);                                                          \
+    static void name##_measure(void);                                                          \
     int main(int argc, char **argv) {                                                              \
         bench_start(#name, argc, argv);                                                            \
-        name##_is_measured();                                                                      \
+        name##_measure();                                                                      \
         return bench_end();                                                                        \
     }                                                                                              \
-    static void name##_is_measured(void)
+    static void name##_measure(void)
 void bench_start(const char *name, int argc, char **argv);
 // Rank 0 prints the JSON line, if there are figures, and all remove the folder and leave their
 // ranks; the exit status: 1 if --strict is given and a bar was missed, else 0.

@@ -81,8 +81,10 @@ static void clustered_measure(Job *job, const Comm *comm, const char *data, cons
     need(partition_load(&shard, &config, comm, &(Warnings){0}, &err));
     const ShardRelation *edges = &shard.relation[IN_EDGES];
     const Csr given = job->csr;
-    job->csr.offset = (int64_t *)edges->offset;
-    job->csr.column = (int32_t *)edges->column;
+    job->csr = (Csr){.rows = shard.set[NODES].own,
+                     .offset = (int64_t *)edges->offset,
+                     .column = (int32_t *)edges->column,
+                     .weight = (float *)edges->weight};
     job->is_clustered = true;
     aggregate_measure(job);
     job->is_clustered = false;

@@ -261,7 +261,7 @@ static void aggregate_measure(Job *job) {
     if (other > 0)
         say(job, cusparse);
     else
-        not_run(job, "aggregate, 256 wide, run.spmm=cusparse", why);
+        not_run(job, cusparse.name, why);
     CHECK(job->b->start(&(BackendStart){.spmm = "own"}, &(Error){0}), EXIT_BUG, "no second start");
 }
 

@@ -16,7 +16,7 @@ struct AggregateTask {
     int lanes;                    // of a tile, at most (4 .. 32); 0: by the size of x
     const int64_t *begin, *end;
     const int32_t *row, *column;
-    const int32_t *order; // the rows of all windows, in which turn they are done; NULL: as they are
+    const int32_t *order; // the rows in the order in which they are done; NULL: as they are
     int64_t ordered;      // rows in it
     const float *weight, *left, *right; // NULL: all 1
     bool self, resume;
@@ -37,7 +37,9 @@ __device__ static inline void put_out(const AggregateTask &task, int64_t at, Sum
 }
 
 // The order of rows is one inside windows of so many: wide enough that rows beside each other are
-// of one length, narrow enough that neighbours in the graph stay near one another (docs/gpu.md).
+// of one length, narrow enough that neighbours in the graph stay near one another. Measured on one
+// H100, on a look-alike of Reddit whose rows lie cluster by cluster: none 12.8 ms, of 256
+// rows 11.2, of 4096 11.0, of 16384 11.9, of all 14.1.
 enum { WINDOW = 4096 };
 
 // Rows first .. last - 1 of the task, on STREAM_COMPUTE.

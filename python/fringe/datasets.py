@@ -39,7 +39,8 @@ def _masks_in_order(masks):
     """The masks of a dict or archive, whose keys may be those of PyG or OGB, such as "val_mask" and "valid_idx"."""
     named = {MASK_NAMES.get(str(key).removesuffix("_mask").removesuffix("_idx")): mask for key, mask in masks.items()}
     if SPLITS[0] not in named or not set(named) <= set(SPLITS):
-        raise ValueError(f"masks: expected the keys train, validation and test, found {', '.join(map(str, masks))}")
+        raise ValueError("masks: expected the key train, and validation and test if there are any, found "
+                         f"{', '.join(map(str, masks))}")
     return [named.get(key) for key in SPLITS]
 
 
@@ -67,6 +68,8 @@ def _split(masks, nodes, which=None):
     masks = _masks_in_order(masks) if isinstance(masks, Mapping) else masks
     if len(masks) != 3:
         raise ValueError(f"masks: expected three, [training, validation, test], found {len(masks)}")
+    if masks[1] is None and masks[2] is None:
+        warnings.warn("only a training mask: no node is in validation or test", stacklevel=5)
     for number, (name, mask) in enumerate(zip(SPLITS, masks), 1):
         mask = _one_split(_array([] if mask is None else mask), nodes, name, which)
         if mask.ndim == 1 and len(mask) == nodes > 2 and np.isin(mask, (0, 1)).all():
@@ -182,7 +185,8 @@ def write_dataset(folder: str, edges: Any, features: Any = None, labels: Any = N
     labels    [n] classes from 0, -1 for none; or [n, K] zeros and ones: several labels per node, unless no row has
               more than one; or floats that are not whole: numbers to predict, nan for none
     masks     training, validation, test: three masks of n bools or lists of node ids, or a dict of them with the keys
-              "train", "validation", "test" or PyG's names; without them fringe can predict but not train
+              "train", "validation", "test" or PyG's names; the last two may be None or missing. Without masks fringe can
+              predict but not train
     split     which one, from 0, where masks are [n, splits] or [splits, n]
     weights   [E] of the edges
     undirected: each edge is given once and stands for both directions

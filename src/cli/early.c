@@ -129,25 +129,25 @@ static bool may_be_a_draw(const char *name) {
            text_lists("random per-class shchur stratified public", name);
 }
 
-static bool is_missing(const char *path, const char *what, Error *err) {
+static bool is_missing(const char *path, const char *key, Error *err) {
     const char *data = getenv("FRINGE_DATA");
     return error_set(err, EXIT_NO_INPUT,
                      "%s does not exist; fringe looks for %s beside the config, then in the folder "
                      "FRINGE_DATA (%s)%s",
-                     path, what, data != NULL ? data : "which is not set",
+                     path, strcmp(key, "data.path") == 0 ? key : "it", data != NULL ? data : "which is not set",
                      strpbrk(path, "~$") != NULL   ? "; ~ and $NAME are not replaced"
                      : strstr(path, "://") != NULL ? "; it reads files, which you download first"
-                     : may_be_a_draw(path_name(path))
+                     : strcmp(key, "data.splits") == 0 && may_be_a_draw(path_name(path))
                          ? "; data.splits=random:0.6,0.2 draws shares, per-class:20,500,1000 counts"
                          : "");
 }
 
-static bool is_file(const char *path, Error *err) {
+static bool is_file(const char *path, const char *key, Error *err) {
     int64_t bytes;
     if (file_is_denied(path, err))
         return false;
     if (!file_exists(path))
-        return is_missing(path, "it", err);
+        return is_missing(path, key, err);
     CLEARED(descriptor_drop) int descriptor = file_open(path, &bytes, err);
     return descriptor >= 0;
 }
@@ -163,7 +163,7 @@ static bool check_folder_of_graph(const char *path, Error *err) {
                          "%s is a folder without dataset.json, and no set of OGB, GraphSAINT or "
                          "Reddit; give the file of the graph",
                          path);
-    return is_file(manifest, err);
+    return is_file(manifest, "", err);
 }
 
 static bool check_graph(const Config *config, Error *err) {
@@ -175,7 +175,7 @@ static bool check_graph(const Config *config, Error *err) {
     if (strpbrk(path, "*?[") != NULL && dataset_is_foreign(path)) // a pattern of parts
         return true;
     if (file_exists(path))
-        return is_file(path, err) && dataset_format_fits(config->data.format, path, err);
+        return is_file(path, "data.path", err) && dataset_format_fits(config->data.format, path, err);
     if (can_be_made(name))
         return tell_how_to_make(config, name, err);
     return is_missing(path, "data.path", err);
@@ -183,7 +183,7 @@ static bool check_graph(const Config *config, Error *err) {
 
 // Checks the file that a key names, if it names one.
 static void check_file(Early *early, const char *key, const char *path) {
-    if (path[0] != 0 && !is_file(path, &early->found))
+    if (path[0] != 0 && !is_file(path, key, &early->found))
         join_of(early, key);
 }
 

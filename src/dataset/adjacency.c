@@ -160,7 +160,7 @@ typedef struct Union { // of a matrix and its transpose
     Csr out; // out.column == NULL: entries are only counted
     int64_t place;
     bool larger;     // of two directions with other weights the larger one is kept
-    int64_t both[2]; // else the last edge of such directions; both[0] < 0: none
+    int64_t both[2]; // else the first edge of such directions; both[0] < 0: none
 } Union;
 
 static void put_run(Union *u, const Csr *from, int64_t begin, int64_t end) {

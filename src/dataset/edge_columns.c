@@ -62,8 +62,8 @@ static bool complete(LinkColumns *columns, const Table *table, Warnings *warning
         columns->end[1] = two[1];
     }
     warnings_add(warnings,
-                 "edges are taken to lead from column '%s' to '%s', and one id is one node in "
-                 "both; data.columns can say it otherwise",
+                 "edges are taken to lead from column '%s' to '%s' (data.columns can say it "
+                 "otherwise), and one id is one node in both",
                  SHOWN(table->name[columns->end[0]]), SHOWN(table->name[columns->end[1]]));
     return true;
 }

@@ -124,7 +124,6 @@ int split_of_word(const char *word, int64_t length); // SPLIT_*, none for no tex
 bool splits_are_words(Npz *npz);                     // NULL: they are not
 // Puts each node into the split that its word names.
 bool splits_read_words(Dataset *dataset, const SplitSource *source, Error *err);
-void splits_warn_of_numbers(Dataset *dataset, Npz *npz);
 
 // ---- text_scanner.c: a whole text file, plain or gzip, and a parser of its numbers
 bool text_read(Text *text, const char *path, Error *err);

@@ -199,19 +199,23 @@ void links_name_rest(const LinkColumns *columns, const Table *table, Warnings *w
 
 // ---- other notations
 
-// A name and a colon, with a blank behind or before it, or numbers on both sides.
+// A name and a colon, with a blank behind or before it, or two numbers around it where the next
+// word has none (in "12:30 12:40" it belongs to the ids).
 static bool has_colon(const char *line, size_t word) {
-    const char *next = line + word + strspn(line + word, " \t");
+    const char *next = line + word + strspn(line + word, " \t,;|");
     size_t digits = strspn(line, "0123456789");
+    bool numbers = digits > 0 && digits + 1 < word && line[digits] == ':' &&
+                   digits + 1 + strspn(line + digits + 1, "0123456789") == word;
     return (word > 1 && line[word - 1] == ':') || strncmp(next, ": ", 2) == 0 ||
-           (digits > 0 && line[digits] == ':' && isdigit((unsigned char)line[digits + 1]));
+           (numbers && memchr(next, ':', strcspn(next, " \t,;|\r\n")) == NULL);
 }
+
+#define ARROW "\xe2\x86\x92"
 
 static bool has_arrow(const char *line, size_t word) {
     const char *next = line + word + strspn(line + word, " \t");
-    const char *inside = strstr(line, "->");
     return strncmp(next, "->", 2) == 0 || strncmp(next, "=>", 2) == 0 ||
-           strncmp(next, "\xe2\x86\x92", 3) == 0 || (inside != NULL && inside < line + word);
+           strncmp(next, ARROW, strlen(ARROW)) == 0 || memmem(line, word, "->", 2) != NULL;
 }
 
 bool links_check_notation(const Table *table, const Text *text, Error *err) {
@@ -221,7 +225,7 @@ bool links_check_notation(const Table *table, const Text *text, Error *err) {
         return true;
     size_t word = strcspn(scan.at, " \t,;|\r\n");
     const char *cure = NULL;
-    if (strchr("([{", scan.at[0]) != NULL)
+    if (scan.at[0] != '\0' && strchr("([{", scan.at[0]) != NULL)
         cure = "as Python prints lists; leave brackets out: tr -d '()[]{}' < OLD > NEW";
     else if (has_colon(scan.at, word))
         cure = "a name and a colon, behind which neighbours or members stand: of neighbours write "
@@ -229,7 +233,7 @@ bool links_check_notation(const Table *table, const Text *text, Error *err) {
                "> NEW; of the members of hyperedges leave the name out, sed 's/^[^:]*: *//' OLD > "
                "NEW, and set data.format=members";
     else if (has_arrow(scan.at, word))
-        cure = "with an arrow; leave it out: sed 's/ *[-=]> */ /' OLD > NEW";
+        cure = "with an arrow; leave it out: sed 's/ *\\(->\\|=>\\|" ARROW "\\) */ /' OLD > NEW";
     return cure == NULL || error_set(err, EXIT_DATA, "%s: its first line begins with '%.*s', %s",
                                      table->path, (int)(word < 40 ? word : 40), scan.at, cure);
 }

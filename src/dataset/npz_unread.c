@@ -17,7 +17,7 @@ static bool is_known(const char *key, const NpzLayout *layout) {
     return (layout->csr != NULL && layout->csr[0] == '\0' && text_lists(of_matrix, key)) ||
            (layout->coo && text_lists(of_coo, key)) ||
            (layout->hypergraph && text_lists(of_hypergraph, key)) ||
-           text_lists("num_nodes n num_edges num_classes split", key);
+           text_lists("num_nodes n num_edges num_classes", key);
 }
 
 static bool is_read(const char *key, const Npz *npz, const NpzLayout *layout,
@@ -38,6 +38,12 @@ void npz_name_unread(Dataset *dataset, Npz *npz, const NpzLayout *layout, const 
             npz_look(npz, key, &npy, &(Error){0}) && npy.kind != NPY_TEXT && npy.rank > 0;
         if (!numbers || is_read(key, npz, layout, config))
             continue;
+        if (strcmp(key, "split") == 0) {
+            warnings_add(&dataset->warnings,
+                         "array 'split' holds numbers, whose meaning is not known, and is not "
+                         "read; save words: numpy.array([\"train\", \"val\", \"test\"])[split]");
+            continue;
+        }
         if (strlen(names) < 220)
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s'%.60s'",
                      count > 0 ? ", " : "", key);

@@ -14,18 +14,10 @@ int split_of_word(const char *word, int64_t length) {
     return length == 0 ? SPLIT_NONE : -1;
 }
 
-static bool has_array(Npz *npz, bool of_words) {
+bool splits_are_words(Npz *npz) {
     Npy npy;
     return npz != NULL && npz_has(npz, "split") && npz_look(npz, "split", &npy, &(Error){0}) &&
-           (npy.kind == NPY_TEXT) == of_words;
-}
-bool splits_are_words(Npz *npz) { return has_array(npz, true); }
-
-void splits_warn_of_numbers(Dataset *dataset, Npz *npz) {
-    if (has_array(npz, false))
-        warnings_add(&dataset->warnings,
-                     "array 'split' holds numbers, whose meaning is not known, and is not read; "
-                     "save words: numpy.array([\"train\", \"val\", \"test\"])[split]");
+           npy.kind == NPY_TEXT;
 }
 
 static bool put_words(Dataset *dataset, const Npy *npy, Error *err) {

@@ -223,11 +223,12 @@ static bool read_split(Dataset *dataset, const Config *config, Npz *npz, const c
         if (!npy_read(&npy, path, err))
             return false;
     } else if (npz == NULL) {
-        return error_set(err, EXIT_DATA,
-                         "the split '%s' cannot be found: data.splits names no .npz file, and a list "
-                         "in a file of its own ends in .npy (of text: numpy.save(\"train.npy\", "
-                         "numpy.loadtxt(\"train.txt\", int)))",
-                         key);
+        return error_set(
+            err, EXIT_DATA,
+            "the split '%s' cannot be found: data.splits names no .npz file, and a list "
+            "in a file of its own ends in .npy (of text: numpy.save(\"train.npy\", "
+            "numpy.loadtxt(\"train.txt\", int)))",
+            key);
     } else if (!npz_read(npz, key, &npy, err)) {
         return false;
     }
@@ -250,6 +251,11 @@ static bool has_splits(const Config *config, const Npz *npz) {
 // True if the config names no array, and `npz` has none of the usual name.
 static bool is_absent(const Config *config, const Npz *npz, int which) {
     return is_usual(config, which) && npz != NULL && !npz_has(npz, name_inside(config, npz, which));
+}
+
+static bool has_words(const Config *config, Npz *npz) {
+    return is_usual(config, 0) && is_usual(config, 1) && is_usual(config, 2) &&
+           splits_are_words(npz);
 }
 
 // True if there should be splits: the config names a file or other keys than the default ones.
@@ -317,8 +323,11 @@ static bool read_all(Dataset *dataset, const Config *config, const SplitSource *
 
 static bool read_source(Dataset *dataset, const Config *config, const SplitSource *source,
                         Error *err) {
-    if (has_splits(config, source->npz) || !splits_are_words(source->npz))
+    if (has_splits(config, source->npz) || !has_words(config, source->npz)) {
+        if (splits_are_words(source->npz))
+            warnings_add(&dataset->warnings, "array 'split' is not read beside other splits");
         return read_all(dataset, config, source, err);
+    }
     begin_splits(dataset);
     bool ok = splits_read_words(dataset, source, err);
     warn_of_empty(dataset, false, false);
@@ -356,10 +365,8 @@ bool splits_read(Dataset *dataset, const Config *config, const SplitSource *sour
     if (config->data.splits[0] != '\0')
         return read_own(dataset, config, err);
     for (int i = 0; i < count; i++)
-        if (has_splits(config, sources[i].npz) || splits_are_words(sources[i].npz))
+        if (has_splits(config, sources[i].npz) || has_words(config, sources[i].npz))
             return read_source(dataset, config, &sources[i], err);
-    for (int i = 0; i < count; i++)
-        splits_warn_of_numbers(dataset, sources[i].npz);
     SplitSource none = {NULL, ""};
     return !splits_are_named(config) ||
            read_all(dataset, config, count > 0 ? &sources[0] : &none, err);

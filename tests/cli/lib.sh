@@ -20,7 +20,7 @@ fail() {
 fringe() {
     local word before= words=()
     for word; do
-        [[ $before == --s* || ! $word =~ ^([a-z_]+\.[a-z_]+|mode)= ]] || words+=(--set)
+        [[ $before == --s@(et|weep) || ! $word =~ ^([a-z_]+\.[a-z_]+|mode)= ]] || words+=(--set)
         words+=("$word")
         before=$word
     done

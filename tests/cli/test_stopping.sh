@@ -135,7 +135,7 @@ for ranks in 1 2; do
     since=$EPOCHREALTIME
     kill -TERM $pid
     ends "TERM to $ranks rank(s) in set-up" 75 '^fringe: stopped during set-up; there was nothing to save'
-    awk "BEGIN {exit !($EPOCHREALTIME - $since < 5)}" || # sooner than what is read, on a busy machine, too
+    awk "BEGIN {exit !($EPOCHREALTIME - $since < 5)}" || # reading takes 10 s
         fail "it leaves after $since to $EPOCHREALTIME s"
     [ ! -e early-$ranks/metrics.jsonl ] || fail "and does not train"
 done
@@ -180,7 +180,7 @@ ends "a rank that dies under an mpirun of the user's" 137 .
 
 # --- at random moments of the set-up: the cache is whole
 listens() { # PID: until it is our program, and has taken TERM from the system
-    until grep -qx fringe "/proc/$1/comm" && grep -qE '^Sig(Blk|Cgt):.*[4-7c-f]...$' "/proc/$1/status"; do
+    until ! kill -0 "$1" 2>/dev/null || grep -qx fringe "/proc/$1/comm" && grep -qE '^Sig(Blk|Cgt):.*[4-7c-f]...$' "/proc/$1/status"; do
         nap 0.01
     done
 }

@@ -88,7 +88,7 @@ def test_dataset():
     refused(r"labels: there are 2 rows, but 4 nodes", fringe.write_dataset, "bad", edges, x, [0, 1])
     refused(r"whole numbers", fringe.write_dataset, "bad", edges, x, np.array([0, np.inf, 1, 1]))
     refused(r"both directions", fringe.write_dataset, "bad", [[0, 1], [1, 0]], x, undirected=True)
-    refused(r"expected the keys train, validation and test, found train, best", fringe.write_dataset, "bad", edges, x,
+    refused(r"expected the key train, and validation and test if there are any, found train, best", fringe.write_dataset, "bad", edges, x,
             None, {"train": [0], "best": [1]})
     refused(r"run.json does not exist", fringe.read_run, "own")
 
@@ -154,7 +154,7 @@ def test_what_pyg_users_have():
                            (r"graph.get_edgelist", SimpleNamespace(get_edgelist=0), None),
                            (r"expected numbers of nodes, found names", [["a", "b"]], data.x),
                            (r"features: could not convert", data.edge_index, [["a"]] * 3),
-                           (r"features: expected \[nodes, columns\], found \[3, 1, 1\]", data.edge_index, [[[1]], [[2]], [[3]]])):
+                           (r"features: expected \[nodes, columns\], found \[3, 1, 1\]", data.edge_index, [[[1]]] * 3)):
         refused(text, fringe.write_dataset, "bad", edges, x)
     refused(r"data.to_homogeneous", fringe.train, {"data": {"path": SimpleNamespace(node_types=0)}})
 
