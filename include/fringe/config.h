@@ -99,23 +99,20 @@ enum { CONFIG_PRESET, CONFIG_OF_RUN, CONFIG_OF_FILE, CONFIG_OF_SETTING };
 enum { CONFIG_MEMBERS = 1024, CONFIG_KEYS = 192 }; // bytes of all values; keys of everybody
 
 // The member of a key of that kind.
-#define MEMBER_WORD(name) char name[CONFIG_WORD]
-#define MEMBER_TEXT(name) char name[CONFIG_TEXT]
-#define MEMBER_PATH(name) char name[CONFIG_TEXT]
-#define MEMBER_BOOL(name) bool name
-#define MEMBER_INT(name) int64_t name
-#define MEMBER_DOUBLE(name) double name
-#define MEMBER_WORDS(name) ConfigWords name
-#define MEMBER_INTS(name) ConfigInts name
-#define MEMBER_DOUBLES(name) ConfigDoubles name
-#define MEMBER_PATHS(name) ConfigPaths name
-#define MEMBER_NUMBERS(name) char name[CONFIG_TEXT]
-#define MEMBER_MAP(name) ConfigWords name
+typedef char Member_WORD[CONFIG_WORD], Member_TEXT[CONFIG_TEXT], Member_PATH[CONFIG_TEXT];
+typedef char Member_NUMBERS[CONFIG_TEXT];
+typedef bool Member_BOOL;
+typedef int64_t Member_INT;
+typedef double Member_DOUBLE;
+typedef ConfigWords Member_WORDS, Member_MAP;
+typedef ConfigInts Member_INTS;
+typedef ConfigDoubles Member_DOUBLES;
+typedef ConfigPaths Member_PATHS;
 #define SECTION(name) struct {
 #define END(name)                                                                                  \
     }                                                                                              \
     name;
-#define ROW(section, name, kind, ...) MEMBER_##kind(name);
+#define ROW(section, name, kind, ...) Member_##kind name;
 
 // A section is a struct of its keys: config.train.epochs. What each means, its range and its unit
 // say the rows of keys.def.

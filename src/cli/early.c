@@ -134,7 +134,8 @@ static bool is_missing(const char *path, const char *key, Error *err) {
     return error_set(err, EXIT_NO_INPUT,
                      "%s does not exist; fringe looks for %s beside the config, then in the folder "
                      "FRINGE_DATA (%s)%s",
-                     path, strcmp(key, "data.path") == 0 ? key : "it", data != NULL ? data : "which is not set",
+                     path, strcmp(key, "data.path") == 0 ? key : "it",
+                     data != NULL ? data : "which is not set",
                      strpbrk(path, "~$") != NULL   ? "; ~ and $NAME are not replaced"
                      : strstr(path, "://") != NULL ? "; it reads files, which you download first"
                      : strcmp(key, "data.splits") == 0 && may_be_a_draw(path_name(path))
@@ -175,7 +176,8 @@ static bool check_graph(const Config *config, Error *err) {
     if (strpbrk(path, "*?[") != NULL && dataset_is_foreign(path)) // a pattern of parts
         return true;
     if (file_exists(path))
-        return is_file(path, "data.path", err) && dataset_format_fits(config->data.format, path, err);
+        return is_file(path, "data.path", err) &&
+               dataset_format_fits(config->data.format, path, err);
     if (can_be_made(name))
         return tell_how_to_make(config, name, err);
     return is_missing(path, "data.path", err);

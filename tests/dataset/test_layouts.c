@@ -85,6 +85,9 @@ TEST(a_split_may_lack_test_nodes_or_be_an_array_of_words) {
     a[3] = (Array){"split", "|S5", "(4,)", "trainvalidTest\0none", 20};
     assert_ok(load(&d, write_arrays(a, 4, "words.npz"), &err));
     assert_memory_equal(d.split, "\1\2\3\0", 4);
+    Config config = {.data.split_keys = {3, {"typo", "val", "test"}}}; // not the words, then
+    snprintf(config.data.path, sizeof config.data.path, "%s", test_path("words.npz"));
+    assert_refused(load_config(&d, &config, &err), EXIT_DATA, "there is no array 'typo'");
     a[3].data[0] = 'b';
     assert_refused(load(&d, write_arrays(a, 4, "words.npz"), &err), EXIT_DATA,
                    "words.npz: array 'split': 'brain' of node 0 is none of train, val, test, none");
