@@ -221,6 +221,22 @@ static void warn_of_classes(Dataset *dataset) {
                      (long long)(dataset->classes - used), (long long)dataset->classes);
 }
 
+// Their answers are never right.
+static void warn_of_unlearned(Dataset *dataset) {
+    if (dataset->label == NULL ||
+        memchr(dataset->split, SPLIT_TRAIN, (size_t)dataset->nodes) == NULL)
+        return;
+    CLEARED(memory_drop) bool *learned = ALLOC(bool, dataset->classes, "classes");
+    int64_t others = 0;
+    for (int64_t i = 0; i < dataset->nodes; i++)
+        if (dataset->split[i] == SPLIT_TRAIN)
+            learned[dataset->label[i]] = true;
+    for (int64_t i = 0; i < dataset->nodes; i++)
+        others += dataset->split[i] > SPLIT_TRAIN && !learned[dataset->label[i]];
+    warn_of_count(dataset, others, "node",
+                  "of validation and test with a class that no training node has");
+}
+
 static void warn_of_edges(Dataset *dataset) {
     Csr rows = dataset_csr(dataset);
     int64_t zeros = 0;
@@ -236,6 +252,7 @@ void dataset_warn_of_oddities(Dataset *dataset) {
     for (int64_t i = 0; i < dataset->nodes; i++)
         unlabelled += !dataset_is_labelled(dataset, i);
     warn_of_classes(dataset);
+    warn_of_unlearned(dataset);
     (dataset->hyperedges > 0 ? hypergraph_warn : warn_of_edges)(dataset);
     warn_of_count(dataset, unlabelled, "node", "without label");
 }

@@ -35,7 +35,8 @@ TEST(a_sound_npz_is_read) {
         assert_int_equal(d.classes, 2);
         ASSERT_INTS(d.label, 0, 1, 0, 1);
         assert_memory_equal(d.split, "\1\2\3\3", 4);
-        assert_string_equal(d.warnings.text, "");
+        assert_string_equal(d.warnings.text, "2 nodes of validation and test with a "
+                                             "class that no training node has");
         assert_true(dataset_is_symmetric(&d));
     }
 }

@@ -65,7 +65,8 @@ TEST(pyg_arrays_are_read) {
     assert_int_equal(d.features, 1);
     assert_int_equal(d.classes, 2);
     assert_memory_equal(d.split, "\1\2\3\3", 4);
-    assert_string_equal(d.warnings.text, "");
+    assert_string_equal(d.warnings.text, "2 nodes of validation and test with a "
+                                         "class that no training node has");
     SET_INTS(&a[0], "edge_index", 0, 1, 1, 0, 1, 2, 2, 1, 2, 3, 3, 2);
     reshape(&a[0], "(6, 2)"); // the transpose
     assert_ok(load(&d, write_arrays(a, 6, "pyg.npz"), &err));
