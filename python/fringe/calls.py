@@ -44,30 +44,28 @@ def _follow(call: Call, on_epoch: OnEpoch, line: Line, several: bool) -> int:
         line.end()
 
 
-def _words(ranks: int, hosts: Hosts, mode: Optional[str], folder: Optional[str], set: Mapping[str, Any]) -> List[str]:
+def _words(ranks: int, hosts: Hosts, mode: Optional[str], set: Mapping[str, Any]) -> List[str]:
     words = ["--ranks", str(ranks)] if ranks != 1 or hosts else []
     words += ["--hosts", hosts if isinstance(hosts, str) else ",".join(hosts)] if hosts else []
     words += ["--set", f"mode={mode}"] if mode is not None else []
-    return words + settings(set) + (["--set", f"run.dir={folder}"] if folder else [])
+    return words + settings(set)
 
 
-def _training(command: str, given: Tuple[str, Optional[str]], folder: str, words: List[str], resume: bool,
-              on_epoch: OnEpoch, progress: Optional[bool], several: bool = True) -> None:
-    """Runs a command that trains; returns when it has ended or was stopped with a checkpoint, else raises."""
-    call = Call([command, given[0], "--quiet", *words, *(["--resume", "auto"] if resume else [])], given[1], events=True)
+def _training(command: str, given: Tuple[str, Optional[str]], words: List[str], dir: Optional[str], resume: bool,
+              on_epoch: OnEpoch, progress: Optional[bool], kind: str = "") -> str:
+    """Runs a command that trains and returns its folder, that to be resumed or a new one, when it has ended or was stopped
+    with a checkpoint; else raises."""
+    folder = (last_folder(*given, dir, kind) if resume else None) or run_folder(*given, dir, kind)
+    words = [command, given[0], "--quiet", *words, "--set", f"run.dir={folder}", *(["--resume", "auto"] if resume else [])]
     try:
-        code = _follow(call, on_epoch, Line(progress), several)
+        call = Call(words, given[1], events=True)
+        code = _follow(call, on_epoch, Line(progress), several=kind != "")
     finally:
         if os.path.isdir(folder) and not os.listdir(folder):
             os.rmdir(folder)  # nothing was begun
     if code not in (0, STOPPED):
         raise call.error(code)
-
-
-def _place(given: Tuple[str, Optional[str]], dir: Optional[str], resume: bool, kind: str = "") -> str:
-    """The folder to train in: that to be resumed, or a new one."""
-    found = last_folder(*given, dir, kind) if resume else None
-    return found or run_folder(*given, dir, kind)
+    return folder
 
 
 def _run_in(folder: str) -> Run:
@@ -96,10 +94,7 @@ def train(config: ConfigLike, *, ranks: int = 1, hosts: Hosts = None, mode: Opti
     Raises fringe.Error with the program's sentence. Ctrl-C stops with a checkpoint and raises KeyboardInterrupt; a second
     one ends the program at once.
     """
-    given = words_of(config)
-    folder = _place(given, dir, resume)
-    _training("train", given, folder, _words(ranks, hosts, mode, folder, set), resume, on_epoch, progress, several=False)
-    return _run_in(folder)
+    return _run_in(_training("train", words_of(config), _words(ranks, hosts, mode, set), dir, resume, on_epoch, progress))
 
 
 def _listed(values: Any) -> List[Any]:
@@ -112,11 +107,9 @@ def compare(config: ConfigLike, *, modes: Optional[Sequence[str]] = None, runs: 
             on_epoch: OnEpoch = None, progress: Optional[bool] = None) -> Table:
     """Trains in each of the modes from the same weights, `runs` seeds each, and returns the comparison as a table with a
     row for each mode. on_epoch also gets the folder of the run, as "run"."""
-    given = words_of(config)
-    folder = _place(given, dir, resume, "-compare")
-    words = _words(ranks, hosts, None, folder, set) + (["--modes", ",".join(_listed(modes))] if modes else [])
+    words = _words(ranks, hosts, None, set) + (["--modes", ",".join(map(str, _listed(modes)))] if modes else [])
     words += ["--runs", str(runs)] if runs != 1 else []
-    _training("compare", given, folder, words, resume, on_epoch, progress)
+    folder = _training("compare", words_of(config), words, dir, resume, on_epoch, progress, "-compare")
     return table_of(folder, "compare.json", "modes")
 
 
@@ -125,13 +118,11 @@ def sweep(config: ConfigLike, values: Mapping[str, Sequence[Any]], *, runs: int 
           set: Mapping[str, Any] = {}, on_epoch: OnEpoch = None, progress: Optional[bool] = None) -> Table:
     """Trains with every combination of the values, {"train.lr": [0.01, 0.003]}, `runs` seeds each, and returns a table
     with a row for each; table.best is the one with the best validation score."""
-    given = words_of(config)
-    folder = _place(given, dir, resume, "-sweep")
-    words = _words(ranks, hosts, mode, folder, set) + (["--runs", str(runs)] if runs != 1 else [])
+    words = _words(ranks, hosts, mode, set) + (["--runs", str(runs)] if runs != 1 else [])
     for key, choices in values.items():
         texts = [choice if isinstance(choice, str) else json.dumps(choice) for choice in _listed(choices)]
         words += ["--sweep", f"{key}={','.join(texts)}"]
-    _training("train", given, folder, words, resume, on_epoch, progress)
+    folder = _training("train", words_of(config), words, dir, resume, on_epoch, progress, "-sweep")
     return table_of(folder, "sweep.json", "points")
 
 
@@ -192,10 +183,11 @@ def program(name: str, config: ConfigLike, *, ranks: int = 1, hosts: Hosts = Non
     """Computes on the graph without a network ("components", "random-walk", "harmonic", "label-propagation", "spectral")
     and returns its arrays; keys are those of section program: program("spectral", config, pairs=16).embeddings."""
     given = words_of(config)
+    words = [*_words(ranks, hosts, None, set), *settings({"program": keys})]
     folder = run_folder(*given, dir, f"-{name}")
-    words = [*_words(ranks, hosts, None, None, set), *settings({"program": keys}), "--output", folder, "--quiet"]
+    words = ["program", name, given[0], "--json", *words, "--output", folder, "--quiet"]
     try:
-        record = json.loads(answer(["program", name, given[0], "--json", *words], given[1]))
+        record = json.loads(answer(words, given[1]))
     finally:
         if not os.listdir(folder):
             os.rmdir(folder)
@@ -211,7 +203,7 @@ def predict(run: ConfigLike, new: Any = None, *, layer: Optional[int] = None, be
     if layer is not None and layer < 0:
         layer += int(read_run(given[0]).config["model"]["layers"])
     folder = output or tempfile.mkdtemp(prefix="fringe-")
-    words = [*_words(ranks, hosts, None, None, set), "--output", folder, "--quiet", *(["--best"] if best else [])]
+    words = [*_words(ranks, hosts, None, set), "--output", folder, "--quiet", *(["--best"] if best else [])]
     words += ["--layer", str(layer)] if layer is not None else []
     if new is not None:
         words += ["--data", path_of(new)]

@@ -359,8 +359,9 @@ ExitCode cmd_train(const Options *options, Error *err) {
     CLEARED(memory_drop) RunResult *result = ALLOC(RunResult, options->runs, "results of runs");
     RunKind kind = options->sweeps > 0 ? RUN_SWEEP : options->runs > 1 ? RUN_SEVERAL : RUN_SINGLE;
     stop_listen();
-    bool started = session_start(&session, options);
-    if (started && options->sweeps == 0)
+    bool started = session_start(&session, options) &&
+                   (options->sweeps == 0 || sweep_check(&session, options));
+    if (started)
         session_warn_of_idle_keys(&session);
     if (started &&
         folder_claim(&session, &session.folder, &session.config,

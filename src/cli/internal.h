@@ -381,6 +381,9 @@ extern const int doctor_config_check_count;
 
 // --- sweep.c: --sweep
 
+// Checks every combination of the values of --sweep and keeps the session's config; what no key of
+// them reads is in session->idle. Collective.
+bool sweep_check(Session *session, const Options *options);
 // Trains --runs runs for every combination of the values of --sweep. Collective.
 bool sweep_train(Session *session, const Options *options);
 // True if the run with that config, in its run.dir, has ended already; says so. Collective.

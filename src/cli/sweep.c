@@ -51,15 +51,21 @@ static bool load_again(Session *s) {
     return session_load(s);
 }
 
-// Checks all points before the first one runs. Collective.
-static bool prepare(Sweeping *w) {
+static Sweeping *sweeping_new(Session *s, const Options *options) {
+    Sweeping *w = ALLOC(Sweeping, 1, "the values of a sweep");
+    *w = (Sweeping){.session = s, .options = options};
+    snprintf(w->base, sizeof w->base, "%s", s->config.run.dir);
+    return w;
+}
+
+bool sweep_check(Session *s, const Options *options) {
+    CLEARED(memory_drop) Sweeping *w = sweeping_new(s, options);
     char name[POINT];
-    w->session->idle = (IdleKeys){0};
-    for (int p = 0; p < w->grid.points; p++)
-        if (!grid_name(name, &w->grid, p, &w->session->err) || !point_config(w, p, name))
-            return false;
-    session_warn_of_idle_keys(w->session);
-    return true;
+    bool ok = grid_read(&w->grid, options, &s->err);
+    s->idle = (IdleKeys){0};
+    for (int p = 0; p < w->grid.points && ok; p++)
+        ok = grid_name(name, &w->grid, p, &s->err) && point_config(w, p, name);
+    return ok && session_config(s, options);
 }
 
 static bool train_point(Sweeping *w, int point) {
@@ -251,11 +257,9 @@ static void report_table(void *context, Error *err) {
 }
 
 bool sweep_train(Session *s, const Options *options) {
-    CLEARED(memory_drop) Sweeping *w = ALLOC(Sweeping, 1, "the values of a sweep");
-    *w = (Sweeping){.session = s, .options = options};
-    snprintf(w->base, sizeof w->base, "%s", s->config.run.dir);
+    CLEARED(memory_drop) Sweeping *w = sweeping_new(s, options);
     s->compares = true;
-    bool ready = grid_read(&w->grid, options, &s->err) && prepare(w), ok = ready;
+    bool ready = grid_read(&w->grid, options, &s->err), ok = ready;
     for (int p = 0; p < w->grid.points && ok; p++)
         ok = train_point(w, p);
     ok = comm_agree(&s->comm, &s->err);

@@ -201,6 +201,9 @@ def test_error():
     assert "did you mean vanilla" in str(raised(fringe.Error, fringe.compare, CONFIG, modes="vanila"))
     assert "found '0'" in str(raised(fringe.Error, fringe.plan, CONFIG, ranks=0))
     before = set(os.listdir("runs"))
+    raised(TypeError, fringe.train, CONFIG, set={"train.lr": object()})
+    raised(fringe.Error, fringe.compare, CONFIG, modes=[3])
+    raised(fringe.Error, fringe.sweep, CONFIG, {"train.lrr": [1]})
     error = raised(fringe.Error, fringe.train, {**CONFIG, "train": {"epoch": 4}})
     assert error.code == 78 and "did you mean train.epochs?" in str(error) and "fringe: " in error.output, error
     assert set(os.listdir("runs")) == before
