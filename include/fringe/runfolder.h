@@ -27,7 +27,7 @@ typedef struct RunFolder {
 typedef struct RunClaim {
     RunKind kind;
     bool resume; // go on with a run that is there, if there is one
-    bool exact;  // in run.dir itself: it lies in a folder that is claimed
+    bool exact;  // in run.dir itself: it lies in a folder that is claimed, or the user named it
 } RunClaim;
 
 // Makes a folder, locks it and marks it; config->run.dir becomes its path. A start takes the first

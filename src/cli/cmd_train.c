@@ -353,6 +353,13 @@ bool train_runs(Session *s, const Options *options, RunResult *result) {
     return ok && comm_agree(&s->comm, &s->err);
 }
 
+// CONFIG is the folder of a run, and --resume goes on there: not in a newer run of the same training.
+static bool goes_on_where_named(const Session *s, const Options *options, RunKind kind) {
+    const char *named = config_named(options);
+    return options->resume && kind == RUN_SINGLE && file_is_folder(named) &&
+           runfolder_is_same(named, s->config.run.dir);
+}
+
 ExitCode cmd_train(const Options *options, Error *err) {
     (void)err; // of its session
     Session session;
@@ -363,9 +370,9 @@ ExitCode cmd_train(const Options *options, Error *err) {
                    (options->sweeps == 0 || sweep_check(&session, options));
     if (started)
         session_warn_of_idle_keys(&session);
-    if (started &&
-        folder_claim(&session, &session.folder, &session.config,
-                     (RunClaim){kind, options->resume, .exact = false}) &&
+    RunClaim claim = {kind, options->resume,
+                      .exact = started && goes_on_where_named(&session, options, kind)};
+    if (started && folder_claim(&session, &session.folder, &session.config, claim) &&
         session_load(&session)) {
         if (options->sweeps > 0)
             sweep_train(&session, options);

@@ -49,6 +49,8 @@ expect "another training is refused" 78 'runs/x/checkpoints/epoch-4 belongs to a
     train --set run.dir=runs/x --set train.lr=0.5 --resume auto
 expect "evaluate takes the newest" 0 'runs/x-5/checkpoints/epoch-4/model' "$FRINGE" evaluate tiny.json --set run.dir=runs/x
 expect "and one that is named" 0 'runs/x/checkpoints/epoch-4/model' "$FRINGE" evaluate runs/x
+expect "a resume, too" 0 "^resume +after epoch 4\$" "$FRINGE" train runs/x --set train.epochs=5 --resume auto
+[ -e runs/x/checkpoints/epoch-5 ] || fail "a resume of a named run is not in its folder: $(cat out)"
 [ ! -e runs/x-6 ] || fail "a resume takes no other folder"
 
 # --- killed, or refused by a full disk, while it starts: the next start, or resume, does it all
