@@ -44,13 +44,15 @@ def _convolution(model, inputs, outputs):
     return SGConv(inputs, outputs, K=model["layers"], bias=bias)
 
 
-def _check_layer(model):
-    """PyG must have the layer."""
-    kind = model["layer"]
+def _check_layer(config):
+    """PyG must have the layer, and read what it reads."""
+    model, kind, labels = config["model"], config["model"]["layer"], config["train"].get("label_input", "none")
     if kind not in ("gcn", "sage-gcn", "sage-mean", "gin", "sgc", "mlp", "appnp", "gcn2", "hgnn"):
         raise ValueError(f"model.layer={kind}: PyG has no layer that computes this")
     if model.get("mix"):
         raise ValueError("model.mix: PyG has no layer that adds aggregates with factors of their own")
+    if labels != "none":
+        raise ValueError(f"train.label_input={labels}: the first layer also reads labels of training nodes, and PyG's does not")
     if kind == "hgnn" and model["norm_hyper"] != "row":
         raise ValueError(f"model.norm_hyper={model['norm_hyper']}: PyG's HypergraphConv computes D_v^-1 H D_e^-1 H^T X, "
                          "which is model.norm_hyper=row; train with that")
@@ -113,7 +115,7 @@ def to_pyg(run: Run, best: bool = False) -> Any:
     from torch.nn import functional
 
     settings, kind = run.config["model"], run.config["model"]["layer"]
-    _check_layer(settings)
+    _check_layer(run.config)
     _check_hypergraph(run.record["data"])
     array = weights(run, best)
     own_scaling = kind == "sage-gcn" or (kind == "gcn" and settings["gcn_norm"] == "both")

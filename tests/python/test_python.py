@@ -414,6 +414,9 @@ def test_layers():
 
     with ThreadPoolExecutor(4) as pool:  # starting MPI mostly waits
         list(pool.map(check, range(len(LAYERS))))
+    run = fringe.read_run("kind-0")
+    run.config["train"]["label_input"] = "masked:0.5"
+    refused(r"train.label_input=masked:0.5: the first layer also reads labels", fringe.to_pyg, run)
 
 
 def random_pins(nodes, hyperedges):
