@@ -353,7 +353,8 @@ bool train_runs(Session *s, const Options *options, RunResult *result) {
     return ok && comm_agree(&s->comm, &s->err);
 }
 
-// CONFIG is the folder of a run, and --resume goes on there: not in a newer run of the same training.
+// CONFIG is the folder of a run, and --resume goes on there: not in a newer run of the same
+// training.
 static bool goes_on_where_named(const Session *s, const Options *options, RunKind kind) {
     const char *named = config_named(options);
     return options->resume && kind == RUN_SINGLE && file_is_folder(named) &&

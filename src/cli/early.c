@@ -80,7 +80,15 @@ static void check_layer(Early *early, const Options *options) {
     join(early);
 }
 
-// `compare` takes the modes of a config, and "alone".
+// `words` is cut into texts up to `word`.
+static bool came_before(const char *words, const char *word) {
+    for (const char *at = words; at < word; at += strlen(at) + 1)
+        if (strcmp(at, word) == 0)
+            return true;
+    return false;
+}
+
+// `compare` takes the modes of a config, and "alone", each once: its name is that of a folder.
 static void check_modes(Early *early, const Options *options) {
     char words[512], list[FAMILY_WORDS], *rest = words;
     Choices choice;
@@ -89,6 +97,9 @@ static void check_modes(Early *early, const Options *options) {
                    family_words(&mode_family, list));
     snprintf(words, sizeof words, "%s", options->modes != NULL ? options->modes : "");
     for (char *word; (word = strsep(&rest, ",")) != NULL;) {
+        if (word[0] != 0 && came_before(words, word))
+            error_join(early->err, EXIT_USAGE,
+                       "--modes: %s is named twice; --runs N trains each mode N times", word);
         if (word[0] == 0 || strcmp(word, "alone") == 0 ||
             family_knows(&mode_family, word, &(Error){0}))
             continue;

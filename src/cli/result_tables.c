@@ -18,11 +18,21 @@ static const char *cell_text(char out[CELL], MeanDeviation of, double scale) {
 
 // --- of a comparison
 
+// A ratio; "-" where there is none: without epochs all times are 0.
+static const char *ratio_text(char out[CELL], double of, double by, int decimals,
+                              const char *unit) {
+    if (by > 0)
+        snprintf(out, CELL, "%.*f%s", decimals, of / by, unit);
+    else
+        snprintf(out, CELL, "-");
+    return out;
+}
+
 static void print_speed(const ComparedVariant *variant, const ComparedVariant *first) {
-    char test[CELL];
-    terminal_print("%-16s %-15s %9.3f %8.2fx %11.3f ", variant->name,
-                   cell_text(test, variant->test, 1), 1 / variant->epoch,
-                   first->epoch / variant->epoch, variant->mean.bytes / 1e6);
+    char test[CELL], speed[CELL], up[CELL];
+    terminal_print("%-16s %-15s %9s %9s %11.3f ", variant->name, cell_text(test, variant->test, 1),
+                   ratio_text(speed, 1, variant->epoch, 3, ""),
+                   ratio_text(up, first->epoch, variant->epoch, 2, "x"), variant->mean.bytes / 1e6);
     if (isnan(variant->to_target))
         terminal_print("%12s\n", "never");
     else
@@ -64,7 +74,7 @@ void comparison_print(const Comparison *c) {
                    "wait:   for messages that no computation covers\n"
                    "assign: of bit widths, as a share of the whole training\n",
                    c->ranks, c->ranks == 1 ? "" : "s", c->variant[0].name, c->score->title,
-                   isnan(c->target) ? "none, for there are no validation nodes"
+                   isnan(c->target) ? "none, for no epoch of the first run has a validation score"
                                     : "seconds of training until the validation score of the first "
                                       "run\n        reached ",
                    isnan(c->target) ? "" : SHOWN_SCORE(c->score, c->target));

@@ -146,6 +146,8 @@ fi
 
 # --- a run that is resumed or started again (B1, B4, B9, B14)
 row 0 'epoch 0: validation' train tiny.json --set train.epochs=0 --set run.dir=open/none
+row 0 ' - - 0.000 never ' compare tiny.json --modes vanilla \
+    --set train.epochs=0 --set run.dir=open/compared
 row 0 'epoch 2: validation' train tiny.json --set train.epochs=2 --set run.dir=open/two
 row 78 'train.lr was 0.01, is 0.5' train tiny.json --set train.lr=0.5 --set run.dir=open/two --resume auto
 row 0 'works in open/two-2: open/two holds an earlier run' train tiny.json --set train.epochs=1 --set run.dir=open/two
