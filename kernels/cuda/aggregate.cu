@@ -281,8 +281,7 @@ void cuda_aggregate_halo_begin(HaloAggregate *h) {
 // to[k] = the first edge of row k, from from[k] on, whose column is at least column_end.
 __global__ static void find_ends(int64_t *to, const int64_t *from, const int64_t *offset,
                                  const int32_t *column, int64_t rows, int64_t column_end) {
-    const int64_t step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < rows; k += step) {
+    EACH_ITEM(k, rows) {
         int64_t begin = from[k], end = offset[k + 1];
         while (begin < end) {
             int64_t middle = begin + (end - begin) / 2;
@@ -298,8 +297,8 @@ __global__ static void find_ends(int64_t *to, const int64_t *from, const int64_t
 void cuda_aggregate_halo(HaloAggregate *h, Rows out, Rows halo, const DeviceFloat *right,
                          int64_t column_end, const DeviceFloat *left, const Poll *) {
     enum { THREADS = 256 };
-    LAUNCH(find_ends, cuda_blocks(h->csr.rows, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
-           h->to, h->from, h->csr.offset, h->csr.column, h->csr.rows, column_end);
+    LAUNCH_ITEMS(find_ends, h->csr.rows, THREADS, h->to, h->from, h->csr.offset, h->csr.column,
+                 h->csr.rows, column_end);
     AggregateTask task = {};
     task.out = out.at;
     task.x = halo.at;

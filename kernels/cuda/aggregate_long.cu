@@ -71,5 +71,5 @@ static void run_long(const AggregateTask *task, const int32_t *list, int64_t fir
 
 void aggregate_long_run(const AggregateTask *task, const int32_t *list, int64_t first,
                         int64_t last) {
-    EACH_TYPE(task->x_type, run_long, task, list, first, last);
+    EACH_TYPE(task->x_type, run_long<Number>(task, list, first, last));
 }

@@ -135,5 +135,5 @@ template <typename X> static void run_task(const AggregateTask *task, int64_t fi
 }
 
 void aggregate_task_run(const AggregateTask *task, int64_t first, int64_t last) {
-    EACH_TYPE(task->x_type, run_task, task, first, last);
+    EACH_TYPE(task->x_type, run_task<Number>(task, first, last));
 }

@@ -88,8 +88,7 @@ __device__ static inline void count_labels(const CountTask &task, const Counter 
         count_row(to, all);
 }
 
-template <bool CLASSES>
-__global__ __launch_bounds__(ROW_THREADS) static void count_rows(CountTask task) {
+template <bool CLASSES> ROW_KERNEL count_rows(CountTask task) {
     SHARED(unsigned, some);
     for (int i = (int)threadIdx.x; i < task.numbers; i += ROW_THREADS)
         some[i] = 0;

@@ -44,8 +44,7 @@ const char *cuda_dense_describe(void) {
 // out[r] += bias where there is one; padding becomes zero.
 __global__ static void finish_rows(DeviceRows out, int64_t begin, int64_t count,
                                    const float *bias) {
-    const int64_t all = count * out.stride, step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step) {
+    EACH_ITEM(i, count * out.stride) {
         int64_t column = i % out.stride;
         float *at = out.at + begin * out.stride + i;
         if (column >= out.columns)
@@ -68,8 +67,8 @@ static void fp32_product(Rows out, Range range, const Factors &f, const DeviceFl
                              floats_of(f.w), ldw, from.at + range.begin * from.stride, from.stride,
                              &beta, to.at + range.begin * to.stride, to.stride));
     if (bias != NULL || to.stride != to.columns)
-        LAUNCH(finish_rows, cuda_blocks(rows * to.stride, THREADS), THREADS, 0,
-               cuda_stream(STREAM_COMPUTE), to, range.begin, rows, floats_of(bias));
+        LAUNCH_ITEMS(finish_rows, rows * to.stride, THREADS, to, range.begin, rows,
+                     floats_of(bias));
 }
 
 static void products(Rows out, Range range, const Factors *factors, int count,
@@ -113,8 +112,7 @@ int64_t cuda_dense_gradient_scratch(int64_t rows, int64_t a_columns, int64_t g_c
 
 __global__ static void add_weight_parts(float *dw, const float *part, int64_t parts,
                                         int64_t count) {
-    const int64_t step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
+    EACH_ITEM(i, count) {
         float sum = 0;
         for (int64_t p = 0; p < parts; p++)
             sum += part[p * count + i];
@@ -148,6 +146,5 @@ void cuda_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, 
         bf16_gradient_parts(part, parts, a, g);
     else
         gradient_parts(part, parts, a, g);
-    LAUNCH(add_weight_parts, cuda_blocks(count, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
-           floats_of(dw), part, parts.all(), count);
+    LAUNCH_ITEMS(add_weight_parts, count, THREADS, floats_of(dw), part, parts.all(), count);
 }

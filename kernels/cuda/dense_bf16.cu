@@ -18,8 +18,7 @@ struct Input {
 };
 
 __global__ static void round_floats(RowsOf<Bf16> to, const float *from, int64_t stride) {
-    const int64_t all = to.count * to.stride, step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step) {
+    EACH_ITEM(i, to.count * to.stride) {
         const int64_t r = i / to.stride, c = i % to.stride;
         put(to.at + i, c < to.columns ? from[r * stride + c] : 0.0f);
     }
@@ -30,8 +29,8 @@ static Input rounded(const float *from, int64_t count, int64_t columns, int64_t 
                      ScratchSlot slot) {
     const int64_t padded = rows_stride(columns);
     Bf16 *to = (Bf16 *)cuda_scratch(slot, (size_t)(count * padded) * sizeof(Bf16));
-    LAUNCH(round_floats, cuda_blocks(count * padded, STRIP_THREADS), STRIP_THREADS, 0,
-           cuda_stream(STREAM_COMPUTE), RowsOf<Bf16>{to, count, columns, padded}, from, stride);
+    LAUNCH_ITEMS(round_floats, count * padded, STRIP_THREADS,
+                 RowsOf<Bf16>{to, count, columns, padded}, from, stride);
     return Input{to, padded};
 }
 
@@ -83,9 +82,8 @@ static void multiply(const Product &p) {
 template <typename Number>
 __global__ static void finish_strip(RowsOf<Number> out, const float *sum, int64_t pitch,
                                     const float *bias, bool add) {
-    const int64_t quads = out.stride / 4, all = out.count * quads;
-    const int64_t step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step) {
+    const int64_t quads = out.stride / 4;
+    EACH_ITEM(i, out.count * quads) {
         const int64_t r = i / quads, first = i % quads * 4;
         Number *to = out.at + r * out.stride + first;
         const float4 from = *(const float4 *)(sum + r * pitch + first);
@@ -109,8 +107,8 @@ static void finish(Rows out, Range range, const float *sum, int64_t pitch, const
     RowsOf<Number> to = rows_of<Number>(out);
     to.at += range.begin * to.stride;
     to.count = range.end - range.begin;
-    LAUNCH(finish_strip<Number>, cuda_blocks(to.count * to.stride / 4, STRIP_THREADS),
-           STRIP_THREADS, 0, cuda_stream(STREAM_COMPUTE), to, sum, pitch, floats_of(bias), add);
+    LAUNCH_ITEMS(finish_strip<Number>, to.count * to.stride / 4, STRIP_THREADS, to, sum, pitch,
+                 floats_of(bias), add);
 }
 
 // Of W, [a.columns, out.columns] or, where it is transposed, [out.columns, a.columns].
@@ -158,7 +156,7 @@ void bf16_product(Rows out, Range range, const Factors *factors, int count, cons
         const Range strip = {begin, least(begin + step, range.end)};
         for (int i = 0; i < count; i++)
             product(factors[i], w[i], out.columns, strip, sum, ROWS_FP32, pitch, i > 0);
-        EACH_TYPE(out.type, finish, out, strip, sum, pitch, bias, add);
+        EACH_TYPE(out.type, finish<Number>(out, strip, sum, pitch, bias, add));
     }
 }
 

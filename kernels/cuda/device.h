@@ -32,9 +32,17 @@ template <typename Number> static inline RowsOf<Number> rows_of(Rows rows) {
     return RowsOf<Number>{(Number *)rows.at, rows.count, rows.columns, rows.stride};
 }
 static inline DeviceRows device_rows(Rows rows) { return rows_of<float>(rows); }
-// Calls a template by the type of rows, which is a constant inside of it.
-#define EACH_TYPE(type, of, ...)                                                                   \
-    ((type) == ROWS_BF16 ? of<Bf16>(__VA_ARGS__) : of<float>(__VA_ARGS__))
+// Runs a statement by the type of rows: in it, Number is their number.
+#define EACH_TYPE(type, ...)                                                                       \
+    do {                                                                                           \
+        if ((type) == ROWS_BF16) {                                                                 \
+            typedef Bf16 Number;                                                                   \
+            __VA_ARGS__;                                                                           \
+        } else {                                                                                   \
+            typedef float Number;                                                                  \
+            __VA_ARGS__;                                                                           \
+        }                                                                                          \
+    } while (0)
 // Host and device code both look at a Device* pointer through these.
 __host__ __device__ static inline float *floats_of(const DeviceFloat *at) { return (float *)at; }
 __host__ __device__ static inline double *doubles_of(const DeviceDouble *at) {
@@ -140,6 +148,14 @@ static void cuda_launch(const char *name, void (*kernel)(Parameters...), int64_t
         cuda_host->check_failed(__FILE__, __LINE__, EXIT_CUDA, "the launch of %s failed: %s", name,
                                 cudaGetErrorString(status));
 }
+
+// On STREAM_COMPUTE, a thread for each of `items` or for some of them; and a thread's items.
+#define LAUNCH_ITEMS(kernel, items, block, ...)                                                    \
+    LAUNCH(kernel, cuda_blocks((items), (block)), (block), 0, cuda_stream(STREAM_COMPUTE),         \
+           __VA_ARGS__)
+#define EACH_ITEM(i, items)                                                                        \
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (items);                  \
+         i += (int64_t)gridDim.x * blockDim.x)
 
 // The block's shared memory: SHARED(float, sum) gives `float *sum` of the launch's `bytes`. Once a
 // kernel. The emulated device has its own.

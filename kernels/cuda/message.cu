@@ -111,24 +111,13 @@ static void pack_as(DeviceByte *out, const MessageSource *source, int64_t count,
         launch_pack<Number, Cell>(out, source, count, bad);
 }
 
-template <typename Number>
-static void pack_fp32(DeviceByte *out, const MessageSource *source, int64_t count) {
-    pack_as<Number, FloatCell, FloatQuad>(out, source, count, NULL);
-}
-
 void cuda_pack_fp32(DeviceByte *out, const MessageSource *source, int64_t count, const Poll *) {
-    EACH_TYPE(source->x.type, pack_fp32, out, source, count);
-}
-
-template <typename Number>
-static void pack_bf16(DeviceByte *out, const MessageSource *source, int64_t count,
-                      DeviceInt64 *bad) {
-    pack_as<Number, HalfCell, HalfQuad>(out, source, count, bad);
+    EACH_TYPE(source->x.type, pack_as<Number, FloatCell, FloatQuad>(out, source, count, NULL));
 }
 
 void cuda_pack_bf16(DeviceByte *out, const MessageSource *source, int64_t count, DeviceInt64 *bad,
                     const Poll *) {
-    EACH_TYPE(source->x.type, pack_bf16, out, source, count, bad);
+    EACH_TYPE(source->x.type, pack_as<Number, HalfCell, HalfQuad>(out, source, count, bad));
 }
 
 // ---- unpack
@@ -178,11 +167,6 @@ void cuda_unpack_fp32(Rows out, int64_t first, const DeviceByte *in, int64_t cou
     unpack_as<float, FloatCell, FloatQuad>(out, first, in, count);
 }
 
-template <typename Number>
-static void unpack_bf16(Rows out, int64_t first, const DeviceByte *in, int64_t count) {
-    unpack_as<Number, HalfCell, HalfQuad>(out, first, in, count);
-}
-
 void cuda_unpack_bf16(Rows out, int64_t first, const DeviceByte *in, int64_t count, const Poll *) {
-    EACH_TYPE(out.type, unpack_bf16, out, first, in, count);
+    EACH_TYPE(out.type, unpack_as<Number, HalfCell, HalfQuad>(out, first, in, count));
 }

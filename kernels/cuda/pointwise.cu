@@ -78,8 +78,7 @@ __device__ static inline void write_row(const PostTask<Number> &task, const Post
 }
 
 template <int ORDER, bool SAVE, typename Number>
-__global__ __launch_bounds__(ROW_THREADS) static void forward_rows(PostTask<Number> task,
-                                                                   int64_t begin, int64_t end) {
+ROW_KERNEL forward_rows(PostTask<Number> task, int64_t begin, int64_t end) {
     const int order = ORDER == ANY_ORDER ? task.order : ORDER;
     const bool save = ORDER == ANY_ORDER ? task.save : SAVE;
     for (int64_t r = begin + first_row(); r < end; r += row_step()) {
@@ -125,7 +124,7 @@ static void post_forward(Rows h, Range range, Rows z, const Post *post, PostSave
 
 void cuda_post_forward(Rows h, Range range, Rows z, const Post *post, PostSaved saved,
                        const DeviceInt64 *gid, const Poll *) {
-    EACH_TYPE(z.type, post_forward, h, range, z, post, saved, gid);
+    EACH_TYPE(z.type, post_forward<Number>(h, range, z, post, saved, gid));
 }
 
 // ---- rows by themselves: `lanes` neighbouring threads do a row, each some columns at a time
@@ -151,8 +150,7 @@ __device__ static inline Walk walk_of(int lanes) {
 }
 
 #define LAUNCH_PIECES(kernel, rows, lanes, ...)                                                    \
-    LAUNCH(kernel, cuda_blocks((rows) * (lanes), ROW_THREADS), ROW_THREADS, 0,                     \
-           cuda_stream(STREAM_COMPUTE), __VA_ARGS__, (lanes))
+    LAUNCH_ITEMS(kernel, (rows) * (lanes), ROW_THREADS, __VA_ARGS__, (lanes))
 
 __device__ static inline float4 drop_quad(float4 x, float scale, unsigned bits) {
     return make_float4(bits & 1 ? x.x * scale : 0.0f, bits & 2 ? x.y * scale : 0.0f,
@@ -161,10 +159,8 @@ __device__ static inline float4 drop_quad(float4 x, float scale, unsigned bits) 
 
 // A thread takes the eight columns of one block of random numbers.
 template <typename Number>
-__global__
-__launch_bounds__(ROW_THREADS) static void dropout_rows(RowsOf<Number> out, RowsOf<Number> x,
-                                                        DropoutKey key, const int64_t *gid,
-                                                        int64_t begin, int64_t end, int lanes) {
+ROW_KERNEL dropout_rows(RowsOf<Number> out, RowsOf<Number> x, DropoutKey key, const int64_t *gid,
+                        int64_t begin, int64_t end, int lanes) {
     const Walk walk = walk_of(lanes);
     const int octets = padded_columns(x) / OCTET;
     for (int64_t r = begin + walk.row; r < end; r += walk.step)
@@ -195,13 +191,12 @@ static void dropout(Rows out, Range range, Rows x, float keep, RandomKey key,
 
 void cuda_dropout(Rows out, Range range, Rows x, float keep, RandomKey key, const DeviceInt64 *gid,
                   const Poll *) {
-    EACH_TYPE(x.type, dropout, out, range, x, keep, key, gid);
+    EACH_TYPE(x.type, dropout<Number>(out, range, x, keep, key, gid));
 }
 
 template <typename Number>
-__global__
-__launch_bounds__(ROW_THREADS) static void add_bias_rows(RowsOf<Number> out, const float *bias,
-                                                         int64_t begin, int64_t end, int lanes) {
+ROW_KERNEL add_bias_rows(RowsOf<Number> out, const float *bias, int64_t begin, int64_t end,
+                         int lanes) {
     const Walk walk = walk_of(lanes);
     const int columns = (int)out.columns;
     for (int64_t r = begin + walk.row; r < end; r += walk.step)
@@ -219,14 +214,10 @@ __launch_bounds__(ROW_THREADS) static void add_bias_rows(RowsOf<Number> out, con
         }
 }
 
-template <typename Number> static void add_bias(Rows out, Range range, const DeviceFloat *bias) {
-    LAUNCH_PIECES(add_bias_rows<Number>, range.end - range.begin,
-                  lanes_for(divide_up(out.columns, QUAD)), rows_of<Number>(out), floats_of(bias),
-                  range.begin, range.end);
-}
-
 void cuda_add_bias(Rows out, Range range, const DeviceFloat *bias, const Poll *) {
-    EACH_TYPE(out.type, add_bias, out, range, bias);
+    EACH_TYPE(out.type, LAUNCH_PIECES(add_bias_rows<Number>, range.end - range.begin,
+                                      lanes_for(divide_up(out.columns, QUAD)), rows_of<Number>(out),
+                                      floats_of(bias), range.begin, range.end));
 }
 
 __device__ static inline float factor_of(const RowFactor &factor, int64_t r) {
@@ -241,11 +232,8 @@ __device__ static inline float sum_of(float p, float a, float q, float x) {
 
 // X: a number of x. Types mix where a sum in floats is rounded, or enters rows of bf16.
 template <typename Number, typename X>
-__global__ __launch_bounds__(ROW_THREADS) static void add_scaled_rows(RowsOf<Number> out,
-                                                                      RowFactor p, RowsOf<Number> a,
-                                                                      RowFactor q, RowsOf<X> x,
-                                                                      int64_t begin, int64_t end,
-                                                                      int lanes) {
+ROW_KERNEL add_scaled_rows(RowsOf<Number> out, RowFactor p, RowsOf<Number> a, RowFactor q,
+                           RowsOf<X> x, int64_t begin, int64_t end, int lanes) {
     const Walk walk = walk_of(lanes);
     const int columns = (int)out.columns;
     for (int64_t r = begin + walk.row; r < end; r += walk.step) {

@@ -13,6 +13,7 @@
 
 static constexpr int ROW_THREADS = 128, ROW_GROUPS = ROW_THREADS / LANES;
 static constexpr float NORM_EPSILON = 1e-5f;
+#define ROW_KERNEL __global__ __launch_bounds__(ROW_THREADS) static void
 static constexpr int ANY_ORDER = -1; // of a kernel whose order is a variable
 
 // Dropout of one stream: an element is kept iff its 16-bit number is below threshold.
@@ -146,9 +147,7 @@ template <typename Number> __device__ static inline int padded_columns(const Row
     return (int)((rows.columns + LANES - 1) / LANES * LANES);
 }
 
-#define LAUNCH_ROWS(kernel, rows, ...)                                                             \
-    LAUNCH(kernel, cuda_blocks((rows)*LANES, ROW_THREADS), ROW_THREADS, 0,                         \
-           cuda_stream(STREAM_COMPUTE), __VA_ARGS__)
+#define LAUNCH_ROWS(kernel, rows, ...) LAUNCH_ITEMS(kernel, (rows)*LANES, ROW_THREADS, __VA_ARGS__)
 
 // ---- sums of partial sums (sums.cu)
 

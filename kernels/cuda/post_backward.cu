@@ -38,8 +38,8 @@ __global__ __launch_bounds__(SUM_THREADS) static void back_sums(PostTask<Number>
     const int order = ORDER == ANY_ORDER ? task.order : ORDER;
     const int head = order_head(order), tail = order_tail(order);
     const int64_t rows = task.z.count, columns = task.z.columns, stride = task.z.stride;
-    const int64_t items = divide_up(rows, block) * columns, step = (int64_t)gridDim.x * SUM_THREADS;
-    for (int64_t i = (int64_t)blockIdx.x * SUM_THREADS + threadIdx.x; i < items; i += step) {
+    const int64_t items = divide_up(rows, block) * columns;
+    EACH_ITEM(i, items) {
         const int64_t b = i / columns, end = least((b + 1) * block, rows);
         const int c = (int)(i % columns);
         float dgamma = 0, dbeta = 0;
@@ -100,8 +100,7 @@ __device__ static inline void back_plain(const PostTask<Number> &task, const Pos
         put(row.out + c, c < columns ? steps_backward(order, value_of(row.dh[c]), row, c) : 0.0f);
 }
 
-template <int ORDER, typename Number>
-__global__ __launch_bounds__(ROW_THREADS) static void backward_rows(PostTask<Number> task) {
+template <int ORDER, typename Number> ROW_KERNEL backward_rows(PostTask<Number> task) {
     const int order = ORDER == ANY_ORDER ? task.order : ORDER;
     for (int64_t r = first_row(); r < task.z.count; r += row_step()) {
         const PostRow<Number> row = back_row(task, order, r);
@@ -144,8 +143,8 @@ static void post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved 
     const int64_t blocks = sum_blocks(z.count), stride = z.stride;
     float *partial = floats_of(scratch);
     if (order_has(task.order, DO_NORM)) {
-        LAUNCH(kernels.sums, cuda_blocks(blocks * z.columns, SUM_THREADS), SUM_THREADS, 0,
-               cuda_stream(STREAM_COMPUTE), task, partial, sum_block_rows(z.count));
+        LAUNCH_ITEMS(kernels.sums, blocks * z.columns, SUM_THREADS, task, partial,
+                     sum_block_rows(z.count));
         add_partials(floats_of(dgamma), partial, blocks, 2 * stride, z.columns);
         add_partials(floats_of(dbeta), partial + stride, blocks, 2 * stride, z.columns);
     }
@@ -155,5 +154,5 @@ static void post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved 
 void cuda_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved saved,
                         DeviceFloat *dgamma, DeviceFloat *dbeta, DeviceFloat *scratch,
                         const Poll *) {
-    EACH_TYPE(z.type, post_backward, dz, dh, z, post, saved, dgamma, dbeta, scratch);
+    EACH_TYPE(z.type, post_backward<Number>(dz, dh, z, post, saved, dgamma, dbeta, scratch));
 }

@@ -277,26 +277,19 @@ static void launch_quantize(const Quantized *to, const MessageSource *source, De
                 quantized_row_bytes(source->x.columns, to->bits), lanes, bad);
 }
 
-template <typename Number, bool nearest>
-static void launch_width(const Quantized *to, const MessageSource *source, DeviceInt64 *bad) {
-    if (to->bits == 16)
-        launch_quantize<true, nearest, Number>(to, source, bad);
-    else
-        launch_quantize<false, nearest, Number>(to, source, bad);
-}
-
 template <typename Number>
 static void quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *bad) {
-    if (to->nearest)
-        launch_width<Number, true>(to, source, bad);
-    else
-        launch_width<Number, false>(to, source, bad);
+    const auto launch = to->bits == 16 ? (to->nearest ? launch_quantize<true, true, Number>
+                                                      : launch_quantize<true, false, Number>)
+                                       : (to->nearest ? launch_quantize<false, true, Number>
+                                                      : launch_quantize<false, false, Number>);
+    launch(to, source, bad);
 }
 
 void cuda_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
                    const Poll *) {
     assert(to->count == 0 || (to->rule == GRID_MINMAX && to->place != NULL));
-    EACH_TYPE(source->x.type, quantize, to, source, bad);
+    EACH_TYPE(source->x.type, quantize<Number>(to, source, bad));
 }
 
 // ---- decode

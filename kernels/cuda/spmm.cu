@@ -45,9 +45,8 @@ struct Spmm {
 // ---- making
 
 __global__ static void fill(float *at, float value, int64_t count) {
-    const int64_t step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
-        at[i] = value;
+    EACH_ITEM(i, count)
+    at[i] = value;
 }
 
 Spmm *spmm_new(const DeviceCsr *csr, const int64_t *offset, int64_t sources, int64_t stride) {
@@ -58,8 +57,7 @@ Spmm *spmm_new(const DeviceCsr *csr, const int64_t *offset, int64_t sources, int
     s->scaled = (float *)cuda_alloc((size_t)(sources * stride) * sizeof(float), "scaled rows");
     if (csr->weight == NULL) {
         s->ones = (float *)cuda_alloc((size_t)csr->entries * sizeof(float), "weights of 1");
-        LAUNCH(fill, cuda_blocks(csr->entries, FILL_THREADS), FILL_THREADS, 0,
-               cuda_stream(STREAM_COMPUTE), s->ones, 1.0f, csr->entries);
+        LAUNCH_ITEMS(fill, csr->entries, FILL_THREADS, s->ones, 1.0f, csr->entries);
     }
     return s;
 }
@@ -87,9 +85,8 @@ void spmm_free(Spmm *s) {
 }
 
 __global__ static void rebase(int32_t *to, const int64_t *from, int64_t count) {
-    const int64_t step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
-        to[i] = (int32_t)(from[i] - from[0]);
+    EACH_ITEM(i, count)
+    to[i] = (int32_t)(from[i] - from[0]);
 }
 
 static bool make_matrix(Spmm *s, RangeMatrix *made, Range range, int64_t stride) {
@@ -99,8 +96,8 @@ static bool make_matrix(Spmm *s, RangeMatrix *made, Range range, int64_t stride)
         return false;
     *made = RangeMatrix{range, stride, NULL, NULL, NULL};
     made->offset = (int32_t *)cuda_alloc((size_t)(rows + 1) * sizeof(int32_t), "offsets");
-    LAUNCH(rebase, cuda_blocks(rows + 1, FILL_THREADS), FILL_THREADS, 0,
-           cuda_stream(STREAM_COMPUTE), made->offset, s->csr->offset + range.begin, rows + 1);
+    LAUNCH_ITEMS(rebase, rows + 1, FILL_THREADS, made->offset, s->csr->offset + range.begin,
+                 rows + 1);
     float *values = s->ones != NULL ? s->ones : s->csr->weight;
     SPARSE_CALL(cusparseCreateCsr(&made->matrix, rows, s->sources, entries, made->offset,
                                   s->csr->column + first, values + first, CUSPARSE_INDEX_32I,
@@ -125,16 +122,14 @@ static RangeMatrix *matrix_of(Spmm *s, Range range, int64_t stride) {
 // to[r] = right[r] x[r]
 __global__ static void scale_rows(float *to, const float *x, const float *right, int64_t rows,
                                   int64_t stride) {
-    const int64_t step = (int64_t)gridDim.x * blockDim.x, all = rows * stride;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step)
-        to[i] = right[i / stride] * x[i];
+    EACH_ITEM(i, rows * stride)
+    to[i] = right[i / stride] * x[i];
 }
 
 // out[r] = left[r] (self term + out[r]), of a range of rows. x holds right x already.
 __global__ static void finish_rows(float *out, const float *x, const float *left, bool self,
                                    int64_t begin, int64_t rows, int64_t stride) {
-    const int64_t step = (int64_t)gridDim.x * blockDim.x, all = rows * stride;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step) {
+    EACH_ITEM(i, rows * stride) {
         float *at = out + begin * stride + i;
         float sum = self ? x[begin * stride + i] + *at : *at;
         *at = left != NULL ? left[begin + i / stride] * sum : sum;
@@ -171,8 +166,8 @@ static void multiply(RangeMatrix *m, const float *x, float *out, int64_t sources
 
 void spmm_prepare(Spmm *s, const DeviceRows *x, const float *right) {
     if (right != NULL)
-        LAUNCH(scale_rows, cuda_blocks(x->count * x->stride, FILL_THREADS), FILL_THREADS, 0,
-               cuda_stream(STREAM_COMPUTE), s->scaled, x->at, right, x->count, x->stride);
+        LAUNCH_ITEMS(scale_rows, x->count * x->stride, FILL_THREADS, s->scaled, x->at, right,
+                     x->count, x->stride);
 }
 
 bool spmm_rows(Spmm *s, const AggregateTask *task, Range range) {
@@ -184,8 +179,7 @@ bool spmm_rows(Spmm *s, const AggregateTask *task, Range range) {
     float *out = (float *)task->out;
     multiply(matrix, x, out, s->sources);
     if (task->self || task->left != NULL)
-        LAUNCH(finish_rows, cuda_blocks(rows * stride, FILL_THREADS), FILL_THREADS, 0,
-               cuda_stream(STREAM_COMPUTE), out, x, task->left, task->self, range.begin, rows,
-               stride);
+        LAUNCH_ITEMS(finish_rows, rows * stride, FILL_THREADS, out, x, task->left, task->self,
+                     range.begin, rows, stride);
     return true;
 }

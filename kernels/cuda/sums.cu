@@ -34,8 +34,7 @@ __global__ __launch_bounds__(COLUMN_THREADS) static void column_blocks(
     float *partial, int64_t pitch, const Number *at, int64_t rows, int64_t columns, int64_t stride,
     int64_t block) {
     const int64_t items = divide_up(rows, block) * columns;
-    const int64_t step = (int64_t)gridDim.x * COLUMN_THREADS;
-    for (int64_t i = (int64_t)blockIdx.x * COLUMN_THREADS + threadIdx.x; i < items; i += step) {
+    EACH_ITEM(i, items) {
         const int64_t b = i / columns, c = i % columns;
         partial[b * pitch + c] = add_rows(at + c, b * block, least((b + 1) * block, rows), stride);
     }
@@ -92,17 +91,12 @@ int64_t cuda_column_sums_scratch(int64_t rows, int64_t columns) {
     return sum_blocks(rows) * rows_stride(columns);
 }
 
-template <typename Number> static void column_sums(DeviceFloat *db, Rows g, DeviceFloat *scratch) {
-    const RowsOf<Number> rows = rows_of<Number>(g);
-    const int64_t blocks = sum_blocks(g.count), pitch = rows_stride(g.columns);
-    LAUNCH(column_blocks<Number>, cuda_blocks(blocks * g.columns, COLUMN_THREADS), COLUMN_THREADS,
-           0, cuda_stream(STREAM_COMPUTE), floats_of(scratch), pitch, rows.at, g.count, g.columns,
-           g.stride, sum_block_rows(g.count));
-    add_partials(floats_of(db), floats_of(scratch), blocks, pitch, g.columns);
-}
-
 void cuda_column_sums(DeviceFloat *db, Rows g, DeviceFloat *scratch) {
-    EACH_TYPE(g.type, column_sums, db, g, scratch);
+    const int64_t blocks = sum_blocks(g.count), pitch = rows_stride(g.columns);
+    EACH_TYPE(g.type, LAUNCH_ITEMS(column_blocks<Number>, blocks * g.columns, COLUMN_THREADS,
+                                   floats_of(scratch), pitch, rows_of<Number>(g).at, g.count,
+                                   g.columns, g.stride, sum_block_rows(g.count)));
+    add_partials(floats_of(db), floats_of(scratch), blocks, pitch, g.columns);
 }
 
 // ---- sums of products, in double
@@ -186,14 +180,13 @@ static void sum_of_products(double *out, float *narrow, const Number *x, const N
 
 // All columns of both, padding too, which is zero: rows lie one behind the other, and their stride
 // is a multiple of 16.
-template <typename Number> static void dot(DeviceFloat *out, Rows x, Rows y) {
+void cuda_dot(DeviceFloat *out, Rows x, Rows y) {
     const int64_t least_rows = 64, even = divide_up(x.count, PARTS);
     const int64_t rows = even < least_rows ? least_rows : even, stride = x.stride;
-    sum_of_products(NULL, floats_of(out), rows_of<Number>(x).at, rows_of<Number>(y).at,
-                    x.count * stride, stride > 0 ? rows * stride : 1);
+    EACH_TYPE(x.type,
+              sum_of_products(NULL, floats_of(out), rows_of<Number>(x).at, rows_of<Number>(y).at,
+                              x.count * stride, stride > 0 ? rows * stride : 1));
 }
-
-void cuda_dot(DeviceFloat *out, Rows x, Rows y) { EACH_TYPE(x.type, dot, out, x, y); }
 
 void cuda_square_sum(DeviceDouble *out, const DeviceFloat *x, int64_t count) {
     const int64_t least_count = 4096, even = divide_up(count, PARTS);
