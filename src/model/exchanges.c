@@ -18,20 +18,36 @@ Channel *model_channel(const Model *m, ExchangeId id) {
     return m->layer[id.layer].propagation[id.direction].channel;
 }
 
-// The channels of training, one after the other; NULL after the last.
-static Channel *training_channel(const Model *m, int i) {
-    for (int l = 0; l < m->shape.layers; l++)
-        for (int d = 0; d < 2; d++) {
-            Channel *channel = model_channel(m, (ExchangeId){l, d});
-            if (channel != NULL && i-- == 0)
-                return channel;
-        }
+// The channels, or those of training alone, one after the other; NULL after the last.
+static Channel *channel_at(const Model *m, bool of_training, int i) {
+    for (int l = 0; l < m->shape.layers; l++) {
+        const Layer *layer = &m->layer[l];
+        Channel *infer = layer->infer.channel, *forward = layer->propagation[FORWARD].channel;
+        Channel *all[] = {forward, layer->propagation[BACKWARD].channel,
+                          of_training || infer == forward ? NULL : infer};
+        for (int k = 0; k < 3; k++)
+            if (all[k] != NULL && i-- == 0)
+                return all[k];
+    }
     return NULL;
 }
 
+ChannelCount model_count(const Model *m) {
+    ChannelCount sum = {0};
+    for (int i = 0; channel_at(m, false, i) != NULL; i++) {
+        ChannelCount count = channel_count(channel_at(m, false, i));
+        sum.bytes_sent += count.bytes_sent;
+        sum.bytes_received += count.bytes_received;
+        sum.messages += count.messages;
+        sum.skipped += count.skipped;
+        sum.rows_sent += count.rows_sent;
+    }
+    return sum;
+}
+
 void model_drain(Model *m) {
-    for (int i = 0; training_channel(m, i) != NULL; i++)
-        channel_drain(training_channel(m, i));
+    for (int i = 0; channel_at(m, true, i) != NULL; i++)
+        channel_drain(channel_at(m, true, i));
 }
 
 // Of each channel: kept, rows, their age, the number of exchanges, and what two ends remember.
@@ -42,8 +58,8 @@ static bool walk_state(void *owner, StateWalk *walk, Error *err) {
     Model *m = owner;
     bool rows = m->parts.schedule->keeps_in_flight, ok = true;
     model_drain(m);
-    for (int i = 0; ok && training_channel(m, i) != NULL; i++)
-        ok = channel_state(training_channel(m, i), rows, walk, err);
+    for (int i = 0; ok && channel_at(m, true, i) != NULL; i++)
+        ok = channel_state(channel_at(m, true, i), rows, walk, err);
     return ok;
 }
 

@@ -99,20 +99,6 @@ void model_free(Model *m) {
 
 // ---- what the public header shows
 
-// All channels, one after the other; NULL after the last.
-static Channel *channel_at(const Model *m, int i) {
-    for (int l = 0; l < m->shape.layers; l++) {
-        const Layer *layer = &m->layer[l];
-        Channel *infer = layer->infer.channel, *forward = layer->propagation[FORWARD].channel;
-        Channel *all[] = {forward, layer->propagation[BACKWARD].channel,
-                          infer != forward ? infer : NULL};
-        for (int k = 0; k < 3; k++)
-            if (all[k] != NULL && i-- == 0)
-                return all[k];
-    }
-    return NULL;
-}
-
 void model_describe(const Model *m, char *out, size_t size) {
     size_t at = 0;
     out[0] = 0;
@@ -128,19 +114,6 @@ void model_describe(const Model *m, char *out, size_t size) {
                 m->parts.backend->aggregate_describe(op->aggregate, columns,
                                                      model_exchanged_rows(&m->shape, l, d)));
         }
-}
-
-ChannelCount model_count(const Model *m) {
-    ChannelCount sum = {0};
-    for (int i = 0; channel_at(m, i) != NULL; i++) {
-        ChannelCount count = channel_count(channel_at(m, i));
-        sum.bytes_sent += count.bytes_sent;
-        sum.bytes_received += count.bytes_received;
-        sum.messages += count.messages;
-        sum.skipped += count.skipped;
-        sum.rows_sent += count.rows_sent;
-    }
-    return sum;
 }
 
 bool model_skips(const Model *m) { return m->parts.schedule->skips; }

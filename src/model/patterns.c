@@ -44,24 +44,15 @@ static Reach reach_of(const RowsBeyond *beyond) {
     return reach;
 }
 
-// Of all ranks' shards together; each rank has one of them.
-static Reached reached_of(const Shard *shard, const Comm *comm) {
-    Reached reached = {0};
-    for (int set = 0; set < shard->sets; set++) {
-        RowsBeyond beyond = {0};
-        add_rows_beyond(&beyond, &shard->set[set]);
-        comm_sum_int64(comm, beyond.rows, SHARD_HOPS + 2);
-        reached.set[set] = reach_of(&beyond);
-    }
-    return reached;
-}
-
-static Reached reached_of_all(const Shard *shard, int parts) {
+// Of shard[parts] together, and of those of all ranks where there is a comm.
+static Reached reached_of(const Shard *shard, int parts, const Comm *comm) {
     Reached reached = {0};
     for (int set = 0; set < shard->sets; set++) {
         RowsBeyond beyond = {0};
         for (int p = 0; p < parts; p++)
             add_rows_beyond(&beyond, &shard[p].set[set]);
+        if (comm != NULL)
+            comm_sum_int64(comm, beyond.rows, SHARD_HOPS + 2);
         reached.set[set] = reach_of(&beyond);
     }
     return reached;
@@ -191,7 +182,7 @@ void model_patterns_init(ModelPatterns *patterns, const ModelShape *shape, const
                          const Comm *comm) {
     double since = clock_seconds();
     *patterns = (ModelPatterns){0};
-    Reached reached = reached_of(shard, comm);
+    Reached reached = reached_of(shard, 1, comm);
     ModelKinds kinds;
     list_kinds(&kinds, shape, shard, &reached);
     for (; patterns->count < kinds.count; patterns->count++)
@@ -227,7 +218,7 @@ void model_norm_bytes(double bytes[2], const ModelShape *shape, const ModelPatte
 }
 
 void model_kinds(ModelKinds *kinds, const ModelShape *shape, const Shard *shard, int parts) {
-    Reached reached = reached_of_all(shard, parts);
+    Reached reached = reached_of(shard, parts, NULL);
     list_kinds(kinds, shape, shard, &reached);
 }
 
@@ -268,7 +259,7 @@ static void bound_on_helper(void *context) {
 
 void model_patterns_bound(MemoryForecast *forecast, const ModelShape *shape, const Shard *shard,
                           const Comm *comm) {
-    Reached reached = reached_of(shard, comm);
+    Reached reached = reached_of(shard, 1, comm);
     ModelKinds kinds;
     list_kinds(&kinds, shape, shard, &reached);
     Bound bound = {.shard = shard, .kinds = &kinds};

@@ -4,19 +4,11 @@
 // letters of its normalisation as an array.
 #include "fringe/model.h"
 
-// out [columns, rows] = in [rows, columns]
-static void transpose(float *out, const float *in, int64_t rows, int64_t columns) {
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t c = 0; c < columns; c++)
-            out[c * rows + r] = in[r * columns + c];
-}
-
 // out [columns, rows] = in [rows, columns], unless files have it as it is.
 static void turn(float *out, const float *in, const Parameter *p, int64_t rows, int64_t columns) {
-    if (p->in_out)
-        memcpy(out, in, (size_t)(rows * columns) * sizeof *out);
-    else
-        transpose(out, in, rows, columns);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < columns; c++)
+            out[p->in_out ? r * columns + c : c * rows + r] = in[r * columns + c];
 }
 
 static Tensor outside(const Parameter *p) {
