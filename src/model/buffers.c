@@ -9,6 +9,17 @@ static bool keeps_input(const ModelShape *shape, int l) {
     return !shape->inference && (is_read_again(shape, l) || (uses_weights(shape, l) && has));
 }
 
+static Allocator of_level(Allocator allocator, const ModelShape *shape, int level) {
+    allocator.rows = level_type(shape, level);
+    return allocator;
+}
+
+Rows alloc_level(const Model *m, const Allocator *allocator, int level, int64_t count,
+                 const char *what) {
+    Allocator typed = of_level(*allocator, &m->shape, level);
+    return alloc_rows(&typed, count, m->shape.width[level], what);
+}
+
 void alloc_aggregate(Model *m, const Allocator *allocator, int l) {
     if (is_made_once(&m->shape, l))
         m->layer[l].a = m->features;
@@ -20,23 +31,23 @@ void alloc_aggregate(Model *m, const Allocator *allocator, int l) {
 static void alloc_layer(Model *m, const Allocator *allocator, int l) {
     const ModelShape *shape = &m->shape;
     Layer *layer = &m->layer[l];
-    int64_t n = own_rows(m, l + 1), in = shape->width[l], out = shape->width[l + 1];
-    Allocator below = of_level(*allocator, shape, l), above = of_level(*allocator, shape, l + 1);
+    int64_t n = own_rows(m, l + 1);
+    Allocator below = of_level(*allocator, shape, l);
     bool dropped = l == 0 && shape->input_keep < 1 && !shape->sparse;
     if (dropped || (l > 0 && shape->posted[l - 1] && keeps_input(shape, l)))
-        layer->h = alloc_rows(&below, own_rows(m, l), in,
-                              dropped ? "features after dropout" : "layer inputs");
+        layer->h = alloc_level(m, allocator, l, own_rows(m, l),
+                               dropped ? "features after dropout" : "layer inputs");
     if (multiplies_first(shape, l))
-        layer->y = alloc_rows(&above, own_rows(m, l), out, "transformed rows");
+        layer->y = alloc_level(m, allocator, l + 1, own_rows(m, l), "transformed rows");
     if (shape->weights[l])
         rule_of(shape, l)->buffers(m, &below, l);
-    layer->z = alloc_rows(&above, n, out, "layer outputs");
+    layer->z = alloc_level(m, allocator, l + 1, n, "layer outputs");
     if (!shape->posted[l])
         return;
-    size_t bits = (size_t)(n * rows_stride(out) / 8);
+    size_t bits = (size_t)(n * rows_stride(shape->width[l + 1]) / 8);
     alloc_column_norm(m, allocator, l);
     for (int i = 0; !shape->inference && post_in_steps(shape) && i < post_mids(shape); i++)
-        layer->mid[i] = alloc_rows(&above, n, out, "layer outputs");
+        layer->mid[i] = alloc_level(m, allocator, l + 1, n, "layer outputs");
     layer->saved.mean = alloc_device(allocator, (size_t)n * sizeof(float), "norm statistics");
     layer->saved.inverse = alloc_device(allocator, (size_t)n * sizeof(float), "norm statistics");
     layer->saved.kept = alloc_device(allocator, bits, "dropout and activation bits");
@@ -44,24 +55,22 @@ static void alloc_layer(Model *m, const Allocator *allocator, int l) {
 }
 
 // The features and their precomputed aggregates.
-static void alloc_features(Model *m, const Allocator *untyped) {
+static void alloc_features(Model *m, const Allocator *allocator) {
     const ModelShape *shape = &m->shape;
     const char *what = "aggregated features";
-    const Allocator typed = of_level(*untyped, shape, 0), *allocator = &typed;
     if (shape->sparse)
         m->x = (Rows){.count = own_rows(m, 0),
                       .columns = shape->width[0],
                       .stride = rows_stride(shape->width[0])};
     else
-        m->x = alloc_rows(allocator, own_rows(m, 0), shape->width[0], "features");
+        m->x = alloc_level(m, allocator, 0, own_rows(m, 0), "features");
     if (shape->feature_layers > 0)
-        m->features =
-            alloc_rows(allocator, own_rows(m, shape->feature_layers), shape->width[0], what);
+        m->features = alloc_level(m, allocator, 0, own_rows(m, shape->feature_layers), what);
     if (shape->mixes > 0 && shape->layer0 != LAYER0_ONCE)
-        m->mixed = alloc_rows(allocator, own_rows(m, 0), shape->width[0], what);
+        m->mixed = alloc_level(m, allocator, 0, own_rows(m, 0), what);
     if (shape->feature_layers > 1)
         m->aggregate_input =
-            alloc_rows(allocator, own_rows(m, shape->feature_layers - 1), shape->width[0], what);
+            alloc_level(m, allocator, 0, own_rows(m, shape->feature_layers - 1), what);
 }
 
 // Layers that need not keep their input share a buffer with the layers of the same set of rows and
@@ -79,12 +88,11 @@ static void alloc_inputs(Model *m, const Allocator *allocator) {
     for (int l = 1; l < m->shape.layers; l++) {
         if (!shares_input(&m->shape, l))
             continue;
-        Allocator typed = of_level(*allocator, &m->shape, l);
         int same = 1;
         while (same < l && !share_one(&m->shape, same, l))
             same++;
         if (same == l)
-            m->layer[l].h = alloc_rows(&typed, own_rows(m, l), m->shape.width[l], "layer inputs");
+            m->layer[l].h = alloc_level(m, allocator, l, own_rows(m, l), "layer inputs");
         else
             m->layer[l].h = m->layer[same].h;
     }
@@ -108,10 +116,9 @@ static void alloc_gradients(Model *m, const Allocator *allocator) {
     for (int l = 1; l <= m->shape.layers; l++) {
         if (!wants_input_gradient(&m->shape, l) || gradient_slot(m, l) < m->widths)
             continue;
-        Allocator typed = of_level(*allocator, &m->shape, l);
         for (int slot = 0; slot < GRADIENT_SLOTS; slot++)
             m->gradient_slot[m->widths][slot] =
-                alloc_rows(&typed, m->rows, m->shape.width[l], "gradients of rows");
+                alloc_level(m, allocator, l, m->rows, "gradients of rows");
         m->widths++;
     }
 }
@@ -120,19 +127,16 @@ static void alloc_gradients(Model *m, const Allocator *allocator) {
 static void alloc_levels(Model *m, const Allocator *allocator) {
     const ModelShape *shape = &m->shape;
     int anchor = shape->anchor;
-    Allocator typed = of_level(*allocator, shape, anchor);
     if (anchor > 0)
         m->anchor_gradient =
-            alloc_rows(&typed, own_rows(m, anchor), shape->width[anchor], "gradients of rows");
+            alloc_level(m, allocator, anchor, own_rows(m, anchor), "gradients of rows");
     if (anchor > 0 && shape->posted[anchor - 1] && posts(shape, POST_DROPOUT))
-        m->anchor = alloc_rows(&typed, own_rows(m, anchor), shape->width[anchor], "layer inputs");
+        m->anchor = alloc_level(m, allocator, anchor, own_rows(m, anchor), "layer inputs");
     for (int l = 0; l < shape->layers; l++) {
         int i = gradient_slot(m, l + 1);
         Rows *late = &m->gradient_late[i < m->widths ? i : 0][level_set(shape, l + 1)];
-        typed = of_level(*allocator, shape, l + 1);
         if (shape->skips[l] && i < m->widths && late->columns == 0)
-            *late =
-                alloc_rows(&typed, own_rows(m, l + 1), shape->width[l + 1], "gradients of rows");
+            *late = alloc_level(m, allocator, l + 1, own_rows(m, l + 1), "gradients of rows");
     }
 }
 
@@ -157,13 +161,12 @@ static int64_t scratch_floats(const Model *m) {
     return most;
 }
 
-static void alloc_kept(Model *m, const Allocator *untyped) {
-    const Allocator typed = of_level(*untyped, &m->shape, 0), *allocator = &typed;
+static void alloc_kept(Model *m, const Allocator *allocator) {
     if (m->shape.layer0 != LAYER0_KEPT)
         return;
     int64_t count = m->parts.patterns->of[0][FORWARD]->plan.halo_count;
-    m->halo_features = alloc_rows(allocator, count, m->shape.width[0], "features of the halo");
-    m->halo_dropped = alloc_rows(allocator, count, m->shape.width[0], "features of the halo");
+    m->halo_features = alloc_level(m, allocator, 0, count, "features of the halo");
+    m->halo_dropped = alloc_level(m, allocator, 0, count, "features of the halo");
 }
 
 size_t counts_bytes(const Model *m) {

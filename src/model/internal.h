@@ -205,7 +205,6 @@ static inline bool uses_weights(const ModelShape *shape, int l) {
 // What the rows of a level are, those of its gradient, and what is made of them before they are
 // multiplied. Logits, and what is only aggregated on the way to them, are fp32.
 RowsType level_type(const ModelShape *shape, int level);
-Allocator of_level(Allocator allocator, const ModelShape *shape, int level); // makes such rows
 static inline bool reads_anchor(const ModelShape *shape, int l) {
     return shape->anchor > 0 && shape->aggregates[l];
 }
@@ -253,6 +252,8 @@ int convolution_of(const ModelShape *shape, int l);
 void parameter_matrix(ModelShape *shape, int l, int role, const char *name, int64_t in,
                       int64_t out);
 void parameter_vector(ModelShape *shape, int l, int role, const char *name, int64_t width);
+// W and b, NAME.weight and NAME.bias.
+void parameter_linear(ModelShape *shape, int l, const char *name, int64_t in, int64_t out);
 // Those of the norm behind a layer come last in it: the backward pass meets it first.
 void norm_parameters(ModelShape *shape, int l);
 void norm_statistics(ModelShape *shape);
@@ -263,6 +264,8 @@ void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, 
 // Plans or allocates everything that an epoch writes, and the mirrors of what it reads.
 void alloc_buffers(Model *m, const Allocator *allocator);
 void free_buffers(Model *m);
+// [count, the level's width] of its type.
+Rows alloc_level(const Model *m, const Allocator *a, int level, int64_t count, const char *what);
 void alloc_aggregate(Model *m, const Allocator *allocator, int l); // Layer.a, unless made once
 size_t counts_bytes(const Model *m);                               // of device_counts
 // The buffer for gradients of that level, `turn` slots after the slot of G; and which that is,

@@ -32,9 +32,7 @@ static const GinOptions *options_of(const ModelShape *shape) {
 
 static void gin_parameters(ModelShape *shape, int l) {
     int64_t in = shape->width[l], out = shape->width[l + 1];
-    parameter_matrix(shape, l, ROLE_WEIGHT, "convs.#.nn.0.weight", in, out);
-    if (shape->bias)
-        parameter_vector(shape, l, ROLE_BIAS, "convs.#.nn.0.bias", out);
+    parameter_linear(shape, l, "convs.#.nn.0", in, out);
     parameter_matrix(shape, l, OUTER_WEIGHT, "convs.#.nn.2.weight", out, out);
     if (shape->bias)
         parameter_vector(shape, l, OUTER_BIAS, "convs.#.nn.2.bias", out);
@@ -59,8 +57,7 @@ static void gin_buffers(Model *m, const Allocator *allocator, int l) {
     alloc_aggregate(m, allocator, l);
     if (is_made_once(&m->shape, l))
         layer->own[PARTIALS] = alloc_rows(allocator, m->rows, in, "aggregated rows");
-    Allocator above = of_level(*allocator, &m->shape, l + 1);
-    layer->own[HIDDEN] = alloc_rows(&above, m->rows, out, "hidden rows of perceptrons");
+    layer->own[HIDDEN] = alloc_level(m, allocator, l + 1, m->rows, "hidden rows of perceptrons");
     if (!m->shape.inference)
         layer->bits = alloc_device(allocator, (size_t)(m->rows * rows_stride(out) / 8),
                                    "dropout and activation bits");

@@ -50,13 +50,8 @@ static void hgnn_parameters(ModelShape *shape, int l) {
 
 static void hnhn_parameters(ModelShape *shape, int l) {
     bool to_hyperedges = l % STAGES == 0;
-    parameter_matrix(shape, l, ROLE_WEIGHT,
-                     to_hyperedges ? "convs.#.lin_e.weight" : "convs.#.lin_v.weight",
-                     shape->width[l], shape->width[l + 1]);
-    if (shape->bias)
-        parameter_vector(shape, l, ROLE_BIAS,
-                         to_hyperedges ? "convs.#.lin_e.bias" : "convs.#.lin_v.bias",
-                         shape->width[l + 1]);
+    parameter_linear(shape, l, to_hyperedges ? "convs.#.lin_e" : "convs.#.lin_v", shape->width[l],
+                     shape->width[l + 1]);
 }
 
 // ---- the rows of the table

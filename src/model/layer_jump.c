@@ -16,9 +16,7 @@ static int first_level(const ModelShape *shape) {
 
 static void jump_parameters(ModelShape *shape, int l) {
     int64_t in = jump_rows_before(shape, top_level(shape)) + shape->width[l];
-    parameter_matrix(shape, l, ROLE_WEIGHT, "lin.weight", in, shape->width[l + 1]);
-    if (shape->bias)
-        parameter_vector(shape, l, ROLE_BIAS, "lin.bias", shape->width[l + 1]);
+    parameter_linear(shape, l, "lin", in, shape->width[l + 1]);
 }
 
 static void jump_buffers(Model *m, const Allocator *allocator, int l) {
@@ -30,10 +28,8 @@ static void jump_buffers(Model *m, const Allocator *allocator, int l) {
         layer->own[0] = alloc_rows(allocator, n, in, "aggregated rows");
         layer->bits = alloc_device(allocator, (size_t)(n * rows_stride(in)), "levels of maxima");
     }
-    Allocator of_gradient = of_level(*allocator, shape, max ? l : l + 1);
     if (!shape->inference)
-        m->jump_gradient =
-            alloc_rows(&of_gradient, n, max ? in : shape->width[l + 1], "gradients of rows");
+        m->jump_gradient = alloc_level(m, allocator, max ? l : l + 1, n, "gradients of rows");
 }
 
 static void larger_rows(const LayerRun *run, Range rows, const Poll *poll) {

@@ -4,9 +4,7 @@
 #include "layer_linear.h"
 
 static void mlp_parameters(ModelShape *shape, int l) {
-    parameter_matrix(shape, l, ROLE_WEIGHT, "lins.#.weight", shape->width[l], shape->width[l + 1]);
-    if (shape->bias)
-        parameter_vector(shape, l, ROLE_BIAS, "lins.#.bias", shape->width[l + 1]);
+    parameter_linear(shape, l, "lins.#", shape->width[l], shape->width[l + 1]);
 }
 
 const LayerKind layer_mlp = {.name = "mlp",

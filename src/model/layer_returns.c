@@ -50,11 +50,8 @@ static bool appnp_weights(const ModelShape *shape, int l) { return !appnp_aggreg
 
 static void appnp_parameters(ModelShape *shape, int l) {
     char name[32];
-    snprintf(name, sizeof name, "lin%d.weight", l + 1);
-    parameter_matrix(shape, l, ROLE_WEIGHT, name, shape->width[l], shape->width[l + 1]);
-    snprintf(name, sizeof name, "lin%d.bias", l + 1);
-    if (shape->bias)
-        parameter_vector(shape, l, ROLE_BIAS, name, shape->width[l + 1]);
+    snprintf(name, sizeof name, "lin%d", l + 1);
+    parameter_linear(shape, l, name, shape->width[l], shape->width[l + 1]);
 }
 
 static void appnp_forward(const LayerRun *run, Range rows, const Poll *poll) {
@@ -90,9 +87,7 @@ static void gcn2_parameters(ModelShape *shape, int l) {
         shape->parameter[shape->parameter_spans - 1].in_out = true;
         return;
     }
-    parameter_matrix(shape, l, ROLE_WEIGHT, l == 0 ? "lins.0.weight" : "lins.1.weight", in, out);
-    if (shape->bias)
-        parameter_vector(shape, l, ROLE_BIAS, l == 0 ? "lins.0.bias" : "lins.1.bias", out);
+    parameter_linear(shape, l, l == 0 ? "lins.0" : "lins.1", in, out);
 }
 
 // Layer l is convolution l, counted from 1.

@@ -8,10 +8,7 @@
 static bool sgc_weights(const ModelShape *shape, int l) { return l == shape->layers - 1; }
 
 static void sgc_parameters(ModelShape *shape, int l) {
-    parameter_matrix(shape, l, ROLE_WEIGHT, "convs.#.lin.weight", shape->width[l],
-                     shape->width[l + 1]);
-    if (shape->bias)
-        parameter_vector(shape, l, ROLE_BIAS, "convs.#.lin.bias", shape->width[l + 1]);
+    parameter_linear(shape, l, "convs.#.lin", shape->width[l], shape->width[l + 1]);
 }
 
 const LayerKind layer_sgc = {.name = "sgc",

@@ -55,6 +55,15 @@ void parameter_vector(ModelShape *shape, int l, int role, const char *name, int6
     name_parameter(p, name);
 }
 
+void parameter_linear(ModelShape *shape, int l, const char *name, int64_t in, int64_t out) {
+    char part[sizeof shape->parameter->name];
+    snprintf(part, sizeof part, "%s.weight", name);
+    parameter_matrix(shape, l, ROLE_WEIGHT, part, in, out);
+    snprintf(part, sizeof part, "%s.bias", name);
+    if (shape->bias)
+        parameter_vector(shape, l, ROLE_BIAS, part, out);
+}
+
 void norm_parameters(ModelShape *shape, int l) {
     Parameter *gamma = add_parameter(shape, l, ROLE_GAMMA, 1, shape->width[l + 1]);
     Parameter *beta = add_parameter(shape, l, ROLE_BETA, 1, shape->width[l + 1]);

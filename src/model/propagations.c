@@ -222,10 +222,9 @@ static PropagationForm once_form(const Model *m, int stage) {
 
 // The sum of model.mix takes place of the last aggregate, which then needs rows of its own.
 static Rows alloc_unmixed(const Model *m, const Allocator *allocator) {
-    Allocator typed = of_level(*allocator, &m->shape, 0);
     return m->shape.mixes == 0
                ? m->features
-               : alloc_rows(&typed, m->features.count, m->shape.width[0], "aggregated features");
+               : alloc_level(m, allocator, 0, m->features.count, "aggregated features");
 }
 
 static void mix_in(const Model *m, int l, Rows in, Rows out) {

@@ -310,11 +310,6 @@ RowsType level_type(const ModelShape *shape, int level) {
     return ROWS_FP32;
 }
 
-Allocator of_level(Allocator allocator, const ModelShape *shape, int level) {
-    allocator.rows = level_type(shape, level);
-    return allocator;
-}
-
 // What a reader makes of rows before post is rounded nowhere, so they are floats.
 RowsType model_exchanged_rows(const ModelShape *shape, int l, int direction) {
     bool before = direction == FORWARD && shape->before_post[l];
