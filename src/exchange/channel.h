@@ -134,3 +134,8 @@ void channel_note_read(Channel *channel); // after the work that reads the recei
 void channel_wait_decoded(Channel *channel);
 // Blocks until a message has been received or sent.
 void channel_wait_for(Channel *channel, int round, int flow);
+
+// ---- schedules.c: the members of their family; a new one is a function in schedule.c, or a file
+// of its own, a name here and a row there
+extern const Schedule schedule_blocking, schedule_overlap, schedule_central, schedule_stale,
+    schedule_skip;

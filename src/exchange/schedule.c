@@ -3,7 +3,6 @@
 // arrives first.
 
 #include "channel.h"
-#include "schedules.h"
 
 static int rounds_of(const Channel *channel) { return channel->plan->size - 1; }
 
@@ -136,4 +135,17 @@ bool sample_configure(const Config *config, const Schedule *schedule, CodecOptio
 
 const MemberValues *channel_schedule_values(const Channel *channel) {
     return &channel->options.residual[SCHEDULE_MEMORY].values;
+}
+
+bool exchange_configure(const Config *config, const Schedule **schedule, CodecOptions *options,
+                        Error *err) {
+    *schedule = schedule_find(config->comm.schedule, err);
+    *options = (CodecOptions){.codec = codec_find(config->quantization.codec, err),
+                              .width = (int)config->quantization.initial_bits,
+                              .chunk = config->comm.chunk};
+    return err->code == 0 && codec_configure(options->codec, config, &options->values, err) &&
+           residual_configure(config, &options->residual[CODING_MEMORY].of,
+                              &options->residual[CODING_MEMORY].values, err) &&
+           schedule_configure(*schedule, config, options, err) &&
+           sample_configure(config, *schedule, options, err);
 }

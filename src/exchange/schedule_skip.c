@@ -8,7 +8,6 @@
 // and `code` is what its public code does in their place.
 
 #include "channel.h"
-#include "schedules.h"
 
 #include <float.h>
 

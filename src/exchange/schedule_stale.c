@@ -15,7 +15,6 @@
 // happens once for each message, whoever drains it.
 
 #include "channel.h"
-#include "schedules.h"
 
 // ---- its options
 

@@ -1,6 +1,23 @@
 // The partitioner as a whole: its memory, and what an event does.
 #include "internal.h"
 
+SrpOptions srp_options(const Config *config, int parts) {
+    const char *refine = config->stream.refine;
+    bool both = strcmp(refine, "both") == 0;
+    return (SrpOptions){.parts = parts,
+                        .score = config->stream.score,
+                        .during = both || strcmp(refine, "during") == 0,
+                        .after = both || strcmp(refine, "after") == 0,
+                        .window = config->stream.window,
+                        .iterations = (int)config->stream.iterations,
+                        .epsilon = config->stream.epsilon,
+                        .capacity = config->stream.capacity,
+                        .window_votes = strcmp(config->stream.votes, "window") == 0,
+                        .window_balance = strcmp(config->stream.balance, "window") == 0,
+                        .passes = (int)config->stream.passes,
+                        .seed = (uint64_t)config->partition.seed};
+}
+
 static const Score *score_of(const SrpOptions *options) {
     Error err = {0};
     const Score *score = family_find(&srp_score_family, options->score, NULL, &err);
