@@ -47,8 +47,8 @@ bool cpu_choose_lanes(const char *vectors, Error *err) {
         while (lanes < LANES_COUNT && strcmp(vectors, cpu_lanes_names[lanes]) != 0)
             lanes++;
     if (lanes == LANES_COUNT)
-        return error_set(err, EXIT_CONFIG,
-                         "vectors '%s' is not known; take auto, plain, avx2 or avx512", vectors);
+        return error_config(err, "vectors '%s' is not known; take auto, plain, avx2 or avx512",
+                            vectors);
     if (!cpu_has(lanes))
         return error_set(err, EXIT_UNAVAILABLE,
                          "vectors '%s': this CPU does not have them, the widest here is %s; take "

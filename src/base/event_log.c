@@ -24,10 +24,10 @@ static bool open_descriptor(const char *to, Error *err) {
     long number = strtol(to, NULL, 10);
     int flags = number < 3 || number > 1 << 20 ? -1 : fcntl((int)number, F_GETFL);
     if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
-        return error_set(err, EXIT_USAGE,
-                         "--events %s: expected a descriptor above 2 that is open for writing, or "
-                         "the path of a file",
-                         to);
+        return error_usage(err,
+                           "--events %s: expected a descriptor above 2 that is open for writing, "
+                           "or the path of a file",
+                           to);
     event_log.file = (int)number;
     return fcntl(event_log.file, F_SETFD, FD_CLOEXEC) == 0 || cannot(to, err);
 }

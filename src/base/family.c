@@ -96,9 +96,9 @@ static void refuse(const Family *family, const char *word, Error *err) {
     for (; count < WORDS_MOST && family_word(family, count) != NULL; count++)
         words[count] = family_word(family, count);
     const char *closest = family_closest(word, words, count);
-    error_set(err, EXIT_CONFIG, "%s: expected one of %s, found '%.80s'%s%s%s", family->key,
-              family_words(family, list), SHOWN(word), closest != NULL ? "; did you mean '" : "",
-              closest != NULL ? closest : "", closest != NULL ? "'?" : "");
+    error_config(err, "%s: expected one of %s, found '%.80s'%s%s%s", family->key,
+                 family_words(family, list), SHOWN(word), closest != NULL ? "; did you mean '" : "",
+                 closest != NULL ? closest : "", closest != NULL ? "'?" : "");
 }
 
 const void *family_find(const Family *family, const char *word, const char **argument, Error *err) {

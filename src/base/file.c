@@ -74,8 +74,7 @@ static const char *kind_of(mode_t mode) {
 
 static bool is_regular(const struct stat *status, const char *path, Error *err) {
     return S_ISREG(status->st_mode) ||
-           error_set(err, EXIT_DATA, "%s: is not a regular file but a %s", path,
-                     kind_of(status->st_mode));
+           error_data(err, "%s: is not a regular file but a %s", path, kind_of(status->st_mode));
 }
 
 // Opening a pipe waits for its writer, and a device may wait as well. O_NONBLOCK avoids that and
@@ -156,8 +155,7 @@ char *file_read(const char *path, size_t limit, size_t *bytes, Error *err) {
     if (descriptor < 0)
         return NULL;
     if (*bytes > limit)
-        error_set(err, EXIT_DATA, "%s: has %zu bytes, more than the %zu that are read", path,
-                  *bytes, limit);
+        error_data(err, "%s: has %zu bytes, more than the %zu that are read", path, *bytes, limit);
     else if ((data = memory_try(*bytes + 1, "file in memory", err)) == NULL)
         error_prefix(err, "%s", path);
     else if (read_all(descriptor, data, *bytes, path, err))

@@ -9,8 +9,8 @@
 
 Json *json_parse(const char *text, size_t bytes, const char *name, Error *err) {
     if (bytes > JSON_BYTES) {
-        error_set(err, EXIT_DATA, "%s: %zu bytes of JSON, more than the %d that are read", name,
-                  bytes, JSON_BYTES);
+        error_data(err, "%s: %zu bytes of JSON, more than the %d that are read", name, bytes,
+                   JSON_BYTES);
         return NULL;
     }
     if (!json_scan(text, bytes, name, err))

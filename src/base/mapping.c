@@ -72,8 +72,7 @@ static void watch_no_more(const void *begin) {
 
 bool file_has_bytes(const char *path, size_t bytes, size_t least, Error *err) {
     return bytes >= least ||
-           error_set(err, EXIT_DATA, "%s: has %zu bytes; such a file has at least %zu", path, bytes,
-                     least);
+           error_data(err, "%s: has %zu bytes; such a file has at least %zu", path, bytes, least);
 }
 
 void *file_map(const char *path, size_t least, size_t *bytes, Error *err) {

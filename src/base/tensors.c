@@ -28,7 +28,7 @@ size_t tensor_bytes(const Tensor *tensor) {
 }
 
 static bool damaged(const Tensors *tensors, const char *name, const char *what, Error *err) {
-    return error_set(err, EXIT_DATA, "%s: tensor '%s': %s", tensors->path, SHOWN(name), what);
+    return error_data(err, "%s: tensor '%s': %s", tensors->path, SHOWN(name), what);
 }
 
 // --- the header, entry by entry
@@ -42,10 +42,10 @@ static bool read_type(const Tensors *tensors, Tensor *tensor, const Json *entry,
             tensor->type = (TensorType)i;
             return true;
         }
-    return error_set(err, EXIT_DATA,
-                     "%s: tensor '%s': type '%.40s' is not read; convert it to F32, F64, I32, I64, "
-                     "U8 or BF16",
-                     tensors->path, SHOWN(tensor->name), SHOWN(json_string(type)));
+    return error_data(
+        err,
+        "%s: tensor '%s': type '%.40s' is not read; convert it to F32, F64, I32, I64, U8 or BF16",
+        tensors->path, SHOWN(tensor->name), SHOWN(json_string(type)));
 }
 
 // Fills the shape; *bytes is the size of the tensor.
@@ -86,15 +86,15 @@ static bool read_place(const Tensors *tensors, Tensor *tensor, const Json *entry
         return damaged(tensors, tensor->name, "'data_offsets' is not a pair of positions", err);
     int64_t room = (int64_t)(tensors->bytes - data_begin);
     if (begin < 0 || end < begin || end > room)
-        return error_set(
-            err, EXIT_DATA,
-            "%s: tensor '%s' lies at bytes %lld to %lld, but the file holds %lld bytes "
-            "of data; it is truncated or damaged",
-            tensors->path, SHOWN(tensor->name), (long long)begin, (long long)end, (long long)room);
+        return error_data(err,
+                          "%s: tensor '%s' lies at bytes %lld to %lld, but the file holds %lld "
+                          "bytes of data; it is truncated or damaged",
+                          tensors->path, SHOWN(tensor->name), (long long)begin, (long long)end,
+                          (long long)room);
     if (end - begin != bytes)
-        return error_set(
-            err, EXIT_DATA, "%s: tensor '%s' takes %lld bytes, but its type and shape need %lld",
-            tensors->path, SHOWN(tensor->name), (long long)(end - begin), (long long)bytes);
+        return error_data(err, "%s: tensor '%s' takes %lld bytes, but its type and shape need %lld",
+                          tensors->path, SHOWN(tensor->name), (long long)(end - begin),
+                          (long long)bytes);
     tensor->data = (const char *)tensors->mapping + data_begin + begin;
     return true;
 }
@@ -103,8 +103,8 @@ static bool read_entry(Tensors *tensors, const Json *entry, size_t data_begin, E
     Tensor *tensor = &tensors->tensor[tensors->count];
     const char *name = json_key(entry);
     if (strlen(name) >= sizeof tensor->name)
-        return error_set(err, EXIT_DATA, "%s: a tensor's name has more than %zu bytes: '%.60s...'",
-                         tensors->path, sizeof tensor->name - 1, SHOWN(name));
+        return error_data(err, "%s: a tensor's name has more than %zu bytes: '%.60s...'",
+                          tensors->path, sizeof tensor->name - 1, SHOWN(name));
     snprintf(tensor->name, sizeof tensor->name, "%s", name);
     if (json_type(entry) != JSON_OBJECT)
         return damaged(tensors, name, "is not described by an object", err);
@@ -122,8 +122,8 @@ static bool check_metadata(const Tensors *tensors, const Json *metadata, Error *
     for (const Json *value = ok ? json_first(metadata) : NULL; value != NULL && ok;
          value = json_next(value))
         ok = json_type(value) == JSON_STRING;
-    return ok || error_set(err, EXIT_DATA, "%s: '%s' must be an object of strings", tensors->path,
-                           metadata_key);
+    return ok ||
+           error_data(err, "%s: '%s' must be an object of strings", tensors->path, metadata_key);
 }
 
 static int compare_places(const void *a, const void *b) {
@@ -146,9 +146,8 @@ static bool tiles_exactly(Tensors *tensors, size_t data_begin, Error *err) {
         at += tensor_bytes(&tensors->tensor[i]);
     }
     size_t used = (size_t)(at - (const char *)tensors->mapping);
-    return used == tensors->bytes ||
-           error_set(err, EXIT_DATA, "%s: %zu bytes follow the last tensor", tensors->path,
-                     tensors->bytes - used);
+    return used == tensors->bytes || error_data(err, "%s: %zu bytes follow the last tensor",
+                                                tensors->path, tensors->bytes - used);
 }
 
 // Files of other writers may hold misaligned tensors; these are copied.
@@ -181,16 +180,16 @@ static Json *parse_header(const Tensors *tensors, size_t *data_begin, Error *err
     for (int i = 0; i < HEAD; i++)
         length |= (uint64_t)bytes[i] << (8 * i);
     if (length > tensors->bytes - HEAD) {
-        error_set(err, EXIT_DATA,
-                  "%s: announces a header of %llu bytes but has %zu; it is truncated or not a "
-                  "safetensors file",
-                  tensors->path, (unsigned long long)length, tensors->bytes);
+        error_data(err,
+                   "%s: announces a header of %llu bytes but has %zu; it is truncated or not a "
+                   "safetensors file",
+                   tensors->path, (unsigned long long)length, tensors->bytes);
         return NULL;
     }
     *data_begin = HEAD + (size_t)length;
     Json *header = json_parse((const char *)bytes + HEAD, (size_t)length, tensors->path, err);
     if (header != NULL && json_type(header) != JSON_OBJECT) {
-        error_set(err, EXIT_DATA, "%s: its header is not a JSON object", tensors->path);
+        error_data(err, "%s: its header is not a JSON object", tensors->path);
         json_free(header);
         return NULL;
     }
@@ -280,7 +279,7 @@ const Tensor *tensors_need(const Tensors *tensors, const char *name, TensorType 
                            const int64_t *shape, Error *err) {
     const Tensor *tensor = tensors_find(tensors, name);
     if (tensor == NULL) {
-        error_set(err, EXIT_DATA, "%s: has no tensor '%s'", tensors->path, SHOWN(name));
+        error_data(err, "%s: has no tensor '%s'", tensors->path, SHOWN(name));
         return NULL;
     }
     bool fits = tensor->type == type && tensor->rank == rank;
@@ -289,9 +288,9 @@ const Tensor *tensors_need(const Tensors *tensors, const char *name, TensorType 
     if (fits)
         return tensor;
     char found[100], needed[100];
-    error_set(err, EXIT_DATA, "%s: tensor '%s' is %s; expected %s", tensors->path, SHOWN(name),
-              describe(found, sizeof found, tensor->type, tensor->rank, tensor->shape),
-              describe(needed, sizeof needed, type, rank, shape));
+    error_data(err, "%s: tensor '%s' is %s; expected %s", tensors->path, SHOWN(name),
+               describe(found, sizeof found, tensor->type, tensor->rank, tensor->shape),
+               describe(needed, sizeof needed, type, rank, shape));
     return NULL;
 }
 

@@ -40,41 +40,40 @@ void problem_uniform(const Problem *problem, int width, uint8_t *choice) {
 
 static bool check_head(const Problem *p, Error *err) {
     if (p->widths < 1 || p->widths > PROBLEM_WIDTHS)
-        return error_set(err, EXIT_DATA, "a problem has 1 to %d widths, not %d", PROBLEM_WIDTHS,
-                         p->widths);
+        return error_data(err, "a problem has 1 to %d widths, not %d", PROBLEM_WIDTHS, p->widths);
     for (int b = 0; b < p->widths; b++) {
         if (p->bits[b] < 1 || p->bits[b] > 32 || (b > 0 && p->bits[b] <= p->bits[b - 1]))
-            return error_set(err, EXIT_DATA, "width %d of %d bits: widths ascend from 1 to 32",
-                             b + 1, p->bits[b]);
+            return error_data(err, "width %d of %d bits: widths ascend from 1 to 32", b + 1,
+                              p->bits[b]);
         if (p->row_bytes[b] < 1 || (b > 0 && p->row_bytes[b] < p->row_bytes[b - 1]))
-            return error_set(err, EXIT_DATA,
-                             "a row of %d bits has %lld bytes; it needs at least 1, and as many as "
-                             "a row of fewer bits",
-                             p->bits[b], (long long)p->row_bytes[b]);
+            return error_data(err,
+                              "a row of %d bits has %lld bytes; it needs at least 1, and as many "
+                              "as a row of fewer bits",
+                              p->bits[b], (long long)p->row_bytes[b]);
     }
     if (!(p->lambda >= 0 && p->lambda <= 1))
-        return error_set(err, EXIT_DATA, "lambda is %g; it lies in [0, 1]", p->lambda);
+        return error_data(err, "lambda is %g; it lies in [0, 1]", p->lambda);
     if (!(p->hidden >= 0 && p->hidden <= largest_gamma))
-        return error_set(err, EXIT_DATA, "hidden is %g seconds; it is at least 0", p->hidden);
+        return error_data(err, "hidden is %g seconds; it is at least 0", p->hidden);
     return true;
 }
 
 static bool check_group(const Problem *p, const Link *link, int64_t g, Error *err) {
     const Group *group = &p->group[g];
     if (!(group->beta >= 0 && group->beta <= largest_beta))
-        return error_set(err, EXIT_DATA, "group %lld has beta %g; it lies in [0, %g]", (long long)g,
-                         group->beta, largest_beta);
+        return error_data(err, "group %lld has beta %g; it lies in [0, %g]", (long long)g,
+                          group->beta, largest_beta);
     if (!(group->theta >= smallest_theta && group->theta <= largest_theta))
-        return error_set(err, EXIT_DATA, "group %lld has theta %g; it lies in [%g, %g]",
-                         (long long)g, group->theta, smallest_theta, largest_theta);
+        return error_data(err, "group %lld has theta %g; it lies in [%g, %g]", (long long)g,
+                          group->theta, smallest_theta, largest_theta);
     if (group->rows < 1)
-        return error_set(err, EXIT_DATA, "group %lld has %lld rows; it needs at least 1",
-                         (long long)g, (long long)group->rows);
+        return error_data(err, "group %lld has %lld rows; it needs at least 1", (long long)g,
+                          (long long)group->rows);
     if (g > link->begin && group->theta == group[-1].theta && group->beta > group[-1].beta)
-        return error_set(err, EXIT_DATA,
-                         "group %lld has a larger beta than the group before it; groups of one "
-                         "theta must have descending betas",
-                         (long long)g);
+        return error_data(err,
+                          "group %lld has a larger beta than the group before it; groups of one "
+                          "theta must have descending betas",
+                          (long long)g);
     return true;
 }
 
@@ -82,18 +81,17 @@ static bool check_link(const Problem *p, int c, Error *err) {
     const Link *link = &p->link[c];
     int64_t begin = c == 0 ? 0 : p->link[c - 1].end;
     if (link->source < 0 || link->target < -1 || link->target == link->source)
-        return error_set(err, EXIT_DATA, "link %d goes from rank %d to rank %d", c, link->source,
-                         link->target);
+        return error_data(err, "link %d goes from rank %d to rank %d", c, link->source,
+                          link->target);
     if (!(link->gamma >= 0 && link->gamma <= largest_gamma))
-        return error_set(err, EXIT_DATA, "link %d has gamma %g seconds; it lies in [0, %g]", c,
-                         link->gamma, largest_gamma);
+        return error_data(err, "link %d has gamma %g seconds; it lies in [0, %g]", c, link->gamma,
+                          largest_gamma);
     if (link->begin != begin || link->end < begin || link->end > p->groups)
-        return error_set(
-            err, EXIT_DATA,
-            "link %d has the groups [%lld, %lld); its groups must begin at %lld, where "
-            "the link before it ends, and there are %lld groups",
-            c, (long long)link->begin, (long long)link->end, (long long)begin,
-            (long long)p->groups);
+        return error_data(err,
+                          "link %d has the groups [%lld, %lld); its groups must begin at %lld, "
+                          "where the link before it ends, and there are %lld groups",
+                          c, (long long)link->begin, (long long)link->end, (long long)begin,
+                          (long long)p->groups);
     double bytes = 0;
     for (int64_t g = begin; g < link->end; g++) {
         if (!check_group(p, link, g, err))
@@ -101,8 +99,7 @@ static bool check_link(const Problem *p, int c, Error *err) {
         bytes += (double)p->group[g].rows * (double)p->row_bytes[p->widths - 1];
     }
     if (bytes > exact_integers || link->end - begin > INT32_MAX)
-        return error_set(err, EXIT_DATA, "link %d carries %g bytes; at most 2^53 are possible", c,
-                         bytes);
+        return error_data(err, "link %d carries %g bytes; at most 2^53 are possible", c, bytes);
     return true;
 }
 
@@ -111,17 +108,15 @@ bool problem_check(const Problem *p, Error *err) {
         return false;
     if (p->rounds < 0 || p->links < 0 || p->groups < 0 || p->round_begin[0] != 0 ||
         p->round_begin[p->rounds] != p->links)
-        return error_set(err, EXIT_DATA, "the %d rounds do not hold the %d links", p->rounds,
-                         p->links);
+        return error_data(err, "the %d rounds do not hold the %d links", p->rounds, p->links);
     for (int r = 0; r < p->rounds; r++)
         if (p->round_begin[r] > p->round_begin[r + 1])
-            return error_set(err, EXIT_DATA, "round %d ends before it begins", r);
+            return error_data(err, "round %d ends before it begins", r);
     for (int c = 0; c < p->links; c++)
         if (!check_link(p, c, err))
             return false;
     if ((p->links == 0 ? 0 : p->link[p->links - 1].end) != p->groups)
-        return error_set(err, EXIT_DATA, "the links do not hold all %lld groups",
-                         (long long)p->groups);
+        return error_data(err, "the links do not hold all %lld groups", (long long)p->groups);
     return true;
 }
 

@@ -55,9 +55,9 @@ static bool read_head(FILE *file, const Mark *mark, void *head, size_t bytes, in
     if (begin < 0 || end < 0 || fseek(file, begin, SEEK_SET) != 0)
         return error_set(err, EXIT_IO, "one cannot seek in the file of the %s", mark->text);
     if (!get(file, &found, 1, sizeof found) || memcmp(&found, mark, sizeof found) != 0)
-        return error_set(err, EXIT_DATA, "this is no %s of version %d", mark->text, mark->version);
+        return error_data(err, "this is no %s of version %d", mark->text, mark->version);
     if (!get(file, head, 1, bytes))
-        return error_set(err, EXIT_DATA, "the %s ends early", mark->text);
+        return error_data(err, "the %s ends early", mark->text);
     *left = end - begin - (int64_t)(sizeof found + bytes);
     return true;
 }
@@ -73,8 +73,8 @@ static bool counts_fit(const Problem *head, int64_t left) {
 static bool check_choice(const Problem *p, const uint8_t *choice, Error *err) {
     for (int64_t g = 0; g < p->groups; g++)
         if (choice[g] >= p->widths)
-            return error_set(err, EXIT_DATA, "group %lld has width %d; there are %d widths",
-                             (long long)g, choice[g], p->widths);
+            return error_data(err, "group %lld has width %d; there are %d widths", (long long)g,
+                              choice[g], p->widths);
     return true;
 }
 
@@ -86,8 +86,8 @@ bool problem_read(Problem *problem, uint8_t **incumbent, FILE *file, Error *err)
     if (!read_head(file, &problem_mark, &head, sizeof head, &left, err))
         return false;
     if (!counts_fit(&head, left))
-        return error_set(err, EXIT_DATA, "the problem's counts do not fit the %lld bytes behind it",
-                         (long long)left);
+        return error_data(err, "the problem's counts do not fit the %lld bytes behind it",
+                          (long long)left);
     problem_init(problem, head.rounds, head.links, head.groups);
     head.round_begin = problem->round_begin;
     head.link = problem->link;
@@ -111,12 +111,12 @@ bool problem_read(Problem *problem, uint8_t **incumbent, FILE *file, Error *err)
 static bool check_solution(const Solution *solution, Error *err) {
     size_t letters = strspn(solution->by, "abcdefghijklmnopqrstuvwxyz-");
     if (letters == 0 || solution->by[letters] != 0)
-        return error_set(err, EXIT_DATA, "the solution does not say what found it");
+        return error_data(err, "the solution does not say what found it");
     if (!isfinite(solution->bound) || !isfinite(solution->seconds))
-        return error_set(err, EXIT_DATA, "the solution has the bound %g after %g seconds",
-                         solution->bound, solution->seconds);
+        return error_data(err, "the solution has the bound %g after %g seconds", solution->bound,
+                          solution->seconds);
     return (solution->trouble >= -LAST_EXIT && solution->trouble <= LAST_SIGNAL) ||
-           error_set(err, EXIT_DATA, "the solution has the trouble %d", solution->trouble);
+           error_data(err, "the solution has the trouble %d", solution->trouble);
 }
 
 bool solution_read(Solution *solution, const Problem *problem, FILE *file, Error *err) {
@@ -127,8 +127,8 @@ bool solution_read(Solution *solution, const Problem *problem, FILE *file, Error
         return false;
     head.by[sizeof head.by - 1] = 0;
     if (left != problem->groups)
-        return error_set(err, EXIT_DATA, "the solution is for %lld groups; the problem has %lld",
-                         (long long)left, (long long)problem->groups);
+        return error_data(err, "the solution is for %lld groups; the problem has %lld",
+                          (long long)left, (long long)problem->groups);
     solution_init(solution, problem);
     head.choice = solution->choice;
     *solution = head;

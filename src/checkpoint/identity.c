@@ -132,9 +132,8 @@ bool identity_check(const Training *t, const Identity *was, const char *folder, 
     if (d.count > d.shown)
         snprintf(more, sizeof more, "; and %d more", d.count - d.shown);
     return d.count == 0 ||
-           error_set(
-               err, EXIT_CONFIG,
-               "%.400s belongs to another training: %s%s; to continue it, undo these changes; "
-               "otherwise use another run.dir, or start again without --resume",
-               folder, d.text, more);
+           error_config(err,
+                        "%.400s belongs to another training: %s%s; to continue it, undo these "
+                        "changes; otherwise use another run.dir, or start again without --resume",
+                        folder, d.text, more);
 }

@@ -244,8 +244,8 @@ static bool take_file(Manifest *m, const char *folder, const char *name, const c
                       Error *err) {
     if (name[0] == 0 || name[0] == '.' || strlen(name) > 100 || strchr(name, '/') != NULL ||
         !is_hash(said))
-        return error_set(err, EXIT_DATA,
-                         "%s/checkpoint.json: an entry of 'files' is not a file name", folder);
+        return error_data(err, "%s/checkpoint.json: an entry of 'files' is not a file name",
+                          folder);
     snprintf(m->hash[m->files], sizeof m->hash[0], "%s", said);
     snprintf(m->file[m->files++], CHECKPOINT_NAME, "%s", name);
     return true;
@@ -257,13 +257,13 @@ bool checkpoint_manifest_needs(const Manifest *m, const char *folder, const char
     for (int i = 0; i < m->files; i++)
         if (strcmp(m->file[i], file) == 0)
             return true;
-    return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' does not list %s", folder, file);
+    return error_data(err, "%s/checkpoint.json: 'files' does not list %s", folder, file);
 }
 
 static bool take_files(Manifest *m, const char *folder, Error *err) {
     const Json *files = json_get_of(m->document, "files", JSON_ARRAY);
     if (files == NULL || json_size(files) > CHECKPOINT_FILES)
-        return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' is not a list", folder);
+        return error_data(err, "%s/checkpoint.json: 'files' is not a list", folder);
     for (const Json *f = json_first(files); f != NULL; f = json_next(f))
         if (!take_file(m, folder, json_get_text(f, "name"), json_get_text(f, "hash"), err))
             return false;
@@ -277,29 +277,27 @@ static bool check_version(Manifest *m, char *text, size_t bytes, const char *pat
     int64_t version;
     if (strcmp(json_get_text(m->document, "format"), "fringe-checkpoint") != 0 ||
         !json_get_int(m->document, "version", &version) || version < CHECKPOINT_VERSION)
-        return error_set(err, EXIT_DATA, "%s: not a checkpoint manifest", path);
+        return error_data(err, "%s: not a checkpoint manifest", path);
     if (!checkpoint_seal(text, bytes))
-        return error_set(err, EXIT_DATA,
-                         "%s: its checksum is not that of its text; the file is damaged", path);
+        return error_data(err, "%s: its checksum is not that of its text; the file is damaged",
+                          path);
     if (version > CHECKPOINT_VERSION)
-        return error_set(
-            err, EXIT_CONFIG,
-            "%s: version %lld is of a newer fringe, this one reads version %d; continue "
-            "with the newer one",
-            path, (long long)version, CHECKPOINT_VERSION);
+        return error_config(err,
+                            "%s: version %lld is of a newer fringe, this one reads version %d; "
+                            "continue with the newer one",
+                            path, (long long)version, CHECKPOINT_VERSION);
     return true;
 }
 
 static bool read_members(Manifest *m, const char *folder, const char *path, Error *err) {
     checkpoint_read_kernels(&m->counters.kernels, m->document);
     if (!read_counters(m->document, &m->counters) || !identity_read(&m->identity, m->document))
-        return error_set(err, EXIT_DATA, "%s: not a checkpoint manifest of version %d", path,
-                         CHECKPOINT_VERSION);
+        return error_data(err, "%s: not a checkpoint manifest of version %d", path,
+                          CHECKPOINT_VERSION);
     const char *wrong = misfit(&m->counters, folder);
     return wrong == NULL ||
-           error_set(err, EXIT_DATA,
-                     "%s: '%s' is not what a checkpoint of %s can hold; the file is damaged", path,
-                     wrong, path_name(folder));
+           error_data(err, "%s: '%s' is not what a checkpoint of %s can hold; the file is damaged",
+                      path, wrong, path_name(folder));
 }
 
 bool checkpoint_manifest_parse(Manifest *m, char *text, size_t bytes, const char *folder,
@@ -320,9 +318,8 @@ static bool check_file(const char *folder, const char *name, const char *said, E
     if (!hash_file(path, hash, err))
         return false;
     return strcmp(hash, said) == 0 ||
-           error_set(err, EXIT_DATA,
-                     "%s: its hash is not the one checkpoint.json gives; the file is damaged",
-                     path);
+           error_data(err, "%s: its hash is not the one checkpoint.json gives; the file is damaged",
+                      path);
 }
 
 bool checkpoint_manifest_read(Manifest *m, const char *folder, Error *err) {

@@ -14,7 +14,7 @@ typedef struct Newest {
 
 static bool cannot_tell(const char *folder, const Error *trouble, Error *err) {
     if (trouble->code == EXIT_CONFIG)
-        return error_set(err, EXIT_CONFIG, "%s", trouble->text);
+        return error_config(err, "%s", trouble->text);
     return error_set(err, (ExitCode)trouble->code,
                      "%s; is the checkpoint damaged? try again, or remove %s to ignore it",
                      trouble->text, folder);
@@ -41,11 +41,11 @@ static bool find_newest(Newest *newest, const char *run_dir, Error *err) {
 // A run that has checkpoints starts from its first epoch only if the user asks for it.
 static bool check_found(const Newest *newest, const char *run_dir, Error *err) {
     return newest->found || newest->damaged == 0 ||
-           error_set(err, EXIT_DATA,
-                     "%s/checkpoints: all %d checkpoints are damaged (%.*s); restore a copy of "
-                     "one, or start again without --resume",
-                     run_dir, newest->damaged, (int)strcspn(newest->warnings.text, "\n"),
-                     newest->warnings.text);
+           error_data(err,
+                      "%s/checkpoints: all %d checkpoints are damaged (%.*s); restore a copy of "
+                      "one, or start again without --resume",
+                      run_dir, newest->damaged, (int)strcspn(newest->warnings.text, "\n"),
+                      newest->warnings.text);
 }
 
 // True if it is the file of one of the sections.
@@ -61,10 +61,10 @@ static bool check_sections(const Newest *newest, const StateSections *sections, 
     const Manifest *m = &newest->manifest;
     for (int i = 0; i < m->files; i++)
         if (!is_file_of(m->file[i], sections))
-            return error_set(err, EXIT_CONFIG,
-                             "%s: holds %s, which a newer version of fringe wrote; continue "
-                             "with that version",
-                             newest->folder, m->file[i]);
+            return error_config(
+                err,
+                "%s: holds %s, which a newer version of fringe wrote; continue with that version",
+                newest->folder, m->file[i]);
     for (int i = 0; i < sections->count; i++)
         if (!checkpoint_manifest_needs(m, newest->folder, sections->section[i].name, err))
             return false;

@@ -84,8 +84,8 @@ bool find_precision(Session *s) {
         return true;
     recall_precision(s, &s->config);
     if (s->precision.taken[0] == 0)
-        return error_set(
-            &s->err, EXIT_CONFIG,
+        return error_config(
+            &s->err,
             "run.precision=auto is measured when a training begins, and there is none in %s; name "
             "the folder of the run in run.dir, or set run.precision=fp32 or bf16",
             s->config.run.dir);

@@ -83,10 +83,9 @@ static bool read_age(const char *text, double *seconds, Error *err) {
             *seconds = (double)number * units[i].seconds;
             return true;
         }
-    return error_set(err, EXIT_USAGE,
-                     "--older: expected a number and one of s, m (minutes), h, d, w, as in 30d; "
-                     "found '%s'",
-                     SHOWN(text));
+    return error_usage(
+        err, "--older: expected a number and one of s, m (minutes), h, d, w, as in 30d; found '%s'",
+        SHOWN(text));
 }
 
 typedef struct Pruning {
@@ -163,12 +162,11 @@ static void print_list(const CacheList *list, const char *cache, bool json) {
 static bool check(const Options *options, const char *action, Error *err) {
     bool pruning = strcmp(action, "prune") == 0;
     if (!pruning && strcmp(action, "list") != 0)
-        return error_set(err, EXIT_USAGE, "cache: expected list or prune, found '%s'",
-                         SHOWN(action));
+        return error_usage(err, "cache: expected list or prune, found '%s'", SHOWN(action));
     if (!pruning && (options->all || options->older != NULL))
-        return error_set(err, EXIT_USAGE, "cache: --all and --older go with fringe cache prune");
+        return error_usage(err, "cache: --all and --older go with fringe cache prune");
     if (options->all && options->older != NULL)
-        return error_set(err, EXIT_USAGE, "cache prune: give --all or --older, not both");
+        return error_usage(err, "cache prune: give --all or --older, not both");
     return true;
 }
 

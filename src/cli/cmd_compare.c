@@ -47,7 +47,7 @@ static bool variant_config(Session *s, const Variant *variant, const Options *op
     char mode[CONFIG_WORD + 8], folder[PATH_BYTES], threads[32];
     Options with = *options;
     if (with.settings + 3 > CLI_SETTINGS)
-        return error_set(&s->err, EXIT_USAGE, "--set: at most %d settings", CLI_SETTINGS - 3);
+        return error_usage(&s->err, "--set: at most %d settings", CLI_SETTINGS - 3);
     snprintf(mode, sizeof mode, "mode=%s", variant->mode);
     snprintf(folder, sizeof folder, "run.dir=%s/%s", base, variant->name);
     snprintf(threads, sizeof threads, "run.threads=%d", variant->threads);
@@ -197,7 +197,7 @@ static bool compare(Session *s, const Options *options) {
                              .ranks = s->comm.size,
                              .runs = options->runs};
     dataset_origin(&s->config, comparison.origin);
-    bool ok = count > 0 || error_set(&s->err, EXIT_USAGE, "--modes names no mode");
+    bool ok = count > 0 || error_usage(&s->err, "--modes names no mode");
     s->compares = true;
     ok = ok && prepare_variants(s, variant, count, options, base);
     warn_of_one_rank(s, variant, count);

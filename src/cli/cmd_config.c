@@ -28,7 +28,7 @@ static bool check_data_whole(const Config *config, Error *err) {
 static bool check(const Options *options, Error *err) {
     Config config;
     if (options->arguments < 2)
-        return error_set(err, EXIT_USAGE, "config check: which CONFIG?");
+        return error_usage(err, "config check: which CONFIG?");
     if (!load_config_aloud(&config, options, options->argument[1], 0, err))
         return false;
     warn_of_doubts(&config);
@@ -64,7 +64,7 @@ ExitCode cmd_config(const Options *options, Error *err) {
     else if (v < VERBS)
         verbs[v].print(&terminal_tables);
     else
-        error_set(err, EXIT_USAGE, "config: expected show, check, schema or markdown, found '%s'",
-                  options->argument[0]);
+        error_usage(err, "config: expected show, check, schema or markdown, found '%s'",
+                    options->argument[0]);
     return (ExitCode)err->code;
 }

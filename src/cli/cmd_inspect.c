@@ -41,8 +41,8 @@ static bool refuse(const char *path, Error *err) {
     for (int i = 0; i < KINDS; i++)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i == 0 ? "" : ", ",
                  kinds[i]->name);
-    return error_set(err, EXIT_DATA, "%s is %s, which is none of the kinds that inspect opens: %s",
-                     path, found, known);
+    return error_data(err, "%s is %s, which is none of the kinds that inspect opens: %s", path,
+                      found, known);
 }
 
 static bool fits(const Inspected *kind, const char *path) {

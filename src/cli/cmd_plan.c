@@ -14,12 +14,12 @@ static bool read_ranks(Plan *p, const char *text) {
         long value = strtol(at, &end, 10);
         int before = p->points > 0 ? p->ranks[p->points - 1] : 0;
         if (end == at || (*end != 0 && *end != ',') || value <= before || value > PLAN_RANKS)
-            return error_set(&p->err, EXIT_USAGE,
-                             "--ranks: expected ascending whole numbers from 1 to %d, such as "
-                             "1,2,4, found '%s'",
-                             PLAN_RANKS, text);
+            return error_usage(
+                &p->err,
+                "--ranks: expected ascending whole numbers from 1 to %d, such as 1,2,4, found '%s'",
+                PLAN_RANKS, text);
         if (p->points == PLAN_POINTS)
-            return error_set(&p->err, EXIT_USAGE, "--ranks: at most %d numbers", PLAN_POINTS);
+            return error_usage(&p->err, "--ranks: at most %d numbers", PLAN_POINTS);
         p->ranks[p->points++] = (int)value;
         at = end;
         if (*end == 0)
@@ -33,16 +33,16 @@ static bool read_pair(Plan *p, const char *option, const char *text, bool zero, 
     bool both = sscanf(text, "%lf,%lf%n", &out[0], &out[1], &end) == 2 && text[end] == 0;
     bool ok = both && isfinite(out[0]) && isfinite(out[1]) && out[0] > 0 &&
               (zero ? out[1] >= 0 : out[1] > 0);
-    return ok || error_set(&p->err, EXIT_USAGE,
-                           "--%s: expected two positive numbers, A,B, found '%s'", option, text);
+    return ok || error_usage(&p->err, "--%s: expected two positive numbers, A,B, found '%s'",
+                             option, text);
 }
 
 static bool read_cores(Plan *p, const char *text, double *cores) {
     char *end;
     *cores = strtod(text, &end);
     return (end != text && *end == 0 && *cores > 0 && *cores <= 65536) ||
-           error_set(&p->err, EXIT_USAGE,
-                     "--cores: expected a number above 0 and up to 65536, found '%s'", text);
+           error_usage(&p->err, "--cores: expected a number above 0 and up to 65536, found '%s'",
+                       text);
 }
 
 static bool read_machine(Plan *p) {
@@ -91,7 +91,7 @@ static bool load_modes(Plan *p) {
     IdleKeys idle = {0};
     int most = 0;
     if (with.settings + 1 > CLI_SETTINGS)
-        return error_set(&p->err, EXIT_USAGE, "--set: at most %d settings", CLI_SETTINGS - 1);
+        return error_usage(&p->err, "--set: at most %d settings", CLI_SETTINGS - 1);
     for (int i = 0; i < p->points; i++)
         most = p->ranks[i] > most ? p->ranks[i] : most;
     for (int i = 0; i < mode_family.count; i++) {
@@ -146,9 +146,8 @@ static bool fit_ranks(Plan *p) {
     while (p->options->plan_ranks == NULL && p->ranks[p->points - 1] > p->nodes)
         p->points--;
     int most = p->ranks[p->points - 1];
-    return most <= p->nodes ||
-           error_set(&p->err, EXIT_CONFIG, "--ranks: %d ranks, but there are %lld nodes", most,
-                     (long long)p->nodes);
+    return most <= p->nodes || error_config(&p->err, "--ranks: %d ranks, but there are %lld nodes",
+                                            most, (long long)p->nodes);
 }
 
 // The cuts from which others are extrapolated: made where the graph is small.

@@ -229,8 +229,8 @@ ExitCode cmd_predict(const Options *options, Error *err) {
     const char *type = options->output != NULL ? strrchr(options->output, '.') : NULL;
     Session session;
     if (type != NULL && (strcmp(type, ".csv") == 0 || strcmp(type, ".npz") == 0)) {
-        error_set(err, EXIT_USAGE, "predict: --output names a folder; --%s %s writes that file",
-                  type + 1, options->output);
+        error_usage(err, "predict: --output names a folder; --%s %s writes that file", type + 1,
+                    options->output);
         return EXIT_USAGE;
     }
     if (session_begin(&session, options))

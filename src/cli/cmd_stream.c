@@ -8,13 +8,13 @@
 static bool keep(char out[CONFIG_TEXT], const char *path, Error *err) {
     int length = snprintf(out, CONFIG_TEXT, "%s", path);
     return length < CONFIG_TEXT ||
-           error_set(err, EXIT_USAGE, "stream: a path has %d bytes; at most %d are possible: %s",
-                     length, CONFIG_TEXT - 1, path);
+           error_usage(err, "stream: a path has %d bytes; at most %d are possible: %s", length,
+                       CONFIG_TEXT - 1, path);
 }
 
 static bool configure(Config *config, const Options *options, Error *err) {
     if (options->output == NULL)
-        return error_set(err, EXIT_USAGE, "stream: -o FOLDER is missing: where to write snapshots");
+        return error_usage(err, "stream: -o FOLDER is missing: where to write snapshots");
     return config_load(config, NULL, options->setting, options->settings, err) &&
            keep(config->run.dir, options->output, err);
 }

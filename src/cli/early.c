@@ -32,8 +32,7 @@ static void join_of(Early *early, const char *key) {
 static void check_names(Early *early) {
     const Config *c = early->config;
     if (c->data.path[0] == 0)
-        error_set(&early->found, EXIT_CONFIG,
-                  "data.path: expected the path of a graph, found nothing");
+        error_config(&early->found, "data.path: expected the path of a graph, found nothing");
     join(early);
     for (int i = 0; i < c->data.transforms.count; i++) {
         dataset_step_fits(c->data.transforms.word[i], &early->found);
@@ -43,8 +42,7 @@ static void check_names(Early *early) {
     join(early);
     for (int i = 0; i < c->data.split_keys.count; i++)
         if (c->data.split_keys.word[i][0] == 0) {
-            error_set(&early->found, EXIT_CONFIG,
-                      "data.split_keys: entry %d is not the name of an array", i);
+            error_config(&early->found, "data.split_keys: entry %d is not the name of an array", i);
             join(early);
         }
 }
@@ -69,14 +67,14 @@ static void check_layer(Early *early, const Options *options) {
     int last = (int)early->config->model.layers - 1;
     ModelShape shape;
     if (options->layer > last)
-        error_set(&early->found, EXIT_USAGE,
-                  "--layer: expected 1 to %d (model.layers - 1), found %d", last, options->layer);
+        error_usage(&early->found, "--layer: expected 1 to %d (model.layers - 1), found %d", last,
+                    options->layer);
     else if (options->layer > 0 && model_shape(&shape, early->config, 1, 2, false, &(Error){0}) &&
              options->layer * shape.stages < shape.feature_layers - 1)
-        error_set(&early->found, EXIT_USAGE,
-                  "--layer: expected %d to %d, found %d: the rows of lower layers are computed at "
-                  "set-up and not stored (lossless.input_features=exchange computes them)",
-                  shape.feature_layers - 1, last, options->layer);
+        error_usage(&early->found,
+                    "--layer: expected %d to %d, found %d: the rows of lower layers are computed "
+                    "at set-up and not stored (lossless.input_features=exchange computes them)",
+                    shape.feature_layers - 1, last, options->layer);
     join(early);
 }
 
@@ -343,9 +341,9 @@ bool read_config(Config *config, const Options *options, const char *path, Error
     if (!is_graph(config, path))
         return false;
     *err = (Error){0};
-    return error_set(err, EXIT_CONFIG,
-                     "%s is a graph; give a config that names it: {\"data\": {\"path\": \"%s\"}}",
-                     path, path);
+    return error_config(
+        err, "%s is a graph; give a config that names it: {\"data\": {\"path\": \"%s\"}}", path,
+        path);
 }
 
 bool load_config(Config *config, const Options *options, const char *path, int ranks, Error *err) {

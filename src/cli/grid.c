@@ -16,7 +16,7 @@ static size_t value_length(const char *text) {
 }
 
 static bool refuse(const char *text, const char *why, Error *err) {
-    return error_set(err, EXIT_USAGE, "--sweep %s: %s; write --sweep KEY=A,B", text, why);
+    return error_usage(err, "--sweep %s: %s; write --sweep KEY=A,B", text, why);
 }
 
 char grid_folder_letter(char letter) { return letter == '/' ? '_' : letter; }
@@ -74,8 +74,8 @@ bool grid_read(Grid *grid, const Options *options, Error *err) {
             return refuse(options->sweep[i], "more than 10000 combinations", err);
     }
     return options->settings + grid->axes + 1 <= CLI_SETTINGS ||
-           error_set(err, EXIT_USAGE, "--set: at most %d settings with these --sweep",
-                     CLI_SETTINGS - grid->axes - 1);
+           error_usage(err, "--set: at most %d settings with these --sweep",
+                       CLI_SETTINGS - grid->axes - 1);
 }
 
 const char *grid_value(const Grid *grid, int point, int axis) {
@@ -91,10 +91,10 @@ bool grid_name(char out[POINT], const Grid *grid, int point, Error *err) {
                              grid->axis[i].key, grid_value(grid, point, i));
         used += (size_t)bytes;
         if (used >= POINT)
-            return error_set(err, EXIT_USAGE,
-                             "--sweep: the name of a combination is longer than %d letters, which "
-                             "no folder may have; sweep fewer keys",
-                             POINT - 1);
+            return error_usage(err,
+                               "--sweep: the name of a combination is longer than %d letters, "
+                               "which no folder may have; sweep fewer keys",
+                               POINT - 1);
     }
     return true;
 }

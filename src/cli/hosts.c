@@ -3,10 +3,10 @@
 #include "internal.h"
 
 static bool refuse(const char *hosts, const char *why, Error *err) {
-    return error_set(err, EXIT_USAGE,
-                     "--hosts %s: %s; give HOST,HOST,... or HOST:RANKS,HOST:RANKS,... or a "
-                     "hostfile of Open MPI",
-                     SHOWN(hosts), why);
+    return error_usage(
+        err,
+        "--hosts %s: %s; give HOST,HOST,... or HOST:RANKS,HOST:RANKS,... or a hostfile of Open MPI",
+        SHOWN(hosts), why);
 }
 
 bool hosts_are_file(const char *hosts) {
@@ -51,7 +51,7 @@ static bool count_hosts(Hosts *hosts, const char *text, Error *err) {
 bool hosts_fit(const char *text, int ranks, Error *err) {
     Hosts hosts;
     if (ranks == 0)
-        return error_set(err, EXIT_USAGE, "--hosts %s: how many ranks? add --ranks P", SHOWN(text));
+        return error_usage(err, "--hosts %s: how many ranks? add --ranks P", SHOWN(text));
     if (hosts_are_file(text))
         return file_exists(text) ||
                error_set(err, EXIT_NO_INPUT, "--hosts %s: this hostfile does not exist",
@@ -59,11 +59,11 @@ bool hosts_fit(const char *text, int ranks, Error *err) {
     if (!count_hosts(&hosts, text, err))
         return false;
     if (hosts.count > ranks)
-        return error_set(err, EXIT_USAGE, "--hosts: %d hosts for --ranks %d; name at most %d",
-                         hosts.count, ranks, ranks);
+        return error_usage(err, "--hosts: %d hosts for --ranks %d; name at most %d", hosts.count,
+                           ranks, ranks);
     return hosts.counted == 0 || hosts.places >= ranks ||
-           error_set(err, EXIT_USAGE, "--hosts %s: that is %ld ranks, but --ranks is %d",
-                     SHOWN(text), hosts.places, ranks);
+           error_usage(err, "--hosts %s: that is %ld ranks, but --ranks is %d", SHOWN(text),
+                       hosts.places, ranks);
 }
 
 char *hosts_for_mpirun(const char *text, int ranks) {

@@ -75,8 +75,8 @@ static bool count_part(PartFile *file, int64_t *size, const char *line, const ch
     long part = strtol(line, &end, 10);
     file->nodes++;
     if (end == line || (*end != '\n' && *end != 0) || part < 0 || part >= PARTS_MOST)
-        return error_set(err, EXIT_DATA, "%s:%lld: expected the number of a part", path,
-                         (long long)file->nodes);
+        return error_data(err, "%s:%lld: expected the number of a part", path,
+                          (long long)file->nodes);
     size[part]++;
     file->largest = size[part] > file->largest ? size[part] : file->largest;
     file->parts = part >= file->parts ? part + 1 : file->parts;

@@ -109,7 +109,7 @@ static bool read_trace(TraceFacts *facts, const char *path, Error *err) {
     CLEARED(json_drop) Json *document = inspect_read(folder, "trace.json", err);
     const Json *events = json_get_of(document, "traceEvents", JSON_ARRAY);
     if (document != NULL && events == NULL)
-        error_set(err, EXIT_DATA, "%s: there is no list 'traceEvents' in it", path);
+        error_data(err, "%s: there is no list 'traceEvents' in it", path);
     for (const Json *e = json_first(events); e != NULL; e = json_next(e)) {
         double epoch = json_get_number(json_get_of(e, "args", JSON_OBJECT), "epoch");
         facts->events++;

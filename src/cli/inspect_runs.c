@@ -33,7 +33,7 @@ static void print_comparison(const Inspection *at, const Json *document) {
     if (comparison_of(&comparison, document))
         comparison_print(&comparison);
     else
-        error_set(at->err, EXIT_DATA, "%s holds no comparison of runs", at->path);
+        error_data(at->err, "%s holds no comparison of runs", at->path);
 }
 
 static bool show_comparison(const Inspection *at) {

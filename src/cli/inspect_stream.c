@@ -106,8 +106,7 @@ static bool is_whole(const char *folder, Error *err) {
         char hash[33];
         const char *file = PATH_IN(folder, json_key(f));
         if (hash_file(file, hash, err) && strcmp(hash, json_get_text(files, json_key(f))) != 0)
-            error_set(err, EXIT_DATA, "%s is damaged: its bytes have changed since it was written",
-                      file);
+            error_data(err, "%s is damaged: its bytes have changed since it was written", file);
     }
     return err->code == 0;
 }

@@ -27,8 +27,8 @@ Json *inspect_read(const char *folder, const char *name, Error *err) {
     Json *document = json_read(path, err);
     if (document == NULL || json_type(document) == JSON_OBJECT)
         return document;
-    error_set(err, EXIT_DATA, "%s: expected a JSON object, found %s", path,
-              json_type_name(json_type(document)));
+    error_data(err, "%s: expected a JSON object, found %s", path,
+               json_type_name(json_type(document)));
     json_free(document);
     return NULL;
 }

@@ -45,11 +45,11 @@ bool launch_fits(const Options *options, Error *err) {
         return hosts_fit(options->hosts, options->ranks, err);
     if (options->oversubscribe || is_elsewhere(options) || options->ranks <= RANKS_A_CORE * cores)
         return true;
-    return error_set(err, EXIT_USAGE,
-                     "--ranks %d is more than %d for each of the %d core%s that this process may "
-                     "use; give at most %d, or also --oversubscribe if so many are meant",
-                     options->ranks, RANKS_A_CORE, cores, cores == 1 ? "" : "s",
-                     RANKS_A_CORE * cores);
+    return error_usage(err,
+                       "--ranks %d is more than %d for each of the %d core%s that this process may "
+                       "use; give at most %d, or also --oversubscribe if so many are meant",
+                       options->ranks, RANKS_A_CORE, cores, cores == 1 ? "" : "s",
+                       RANKS_A_CORE * cores);
 }
 
 void launch_die_with_parent(void) {

@@ -160,11 +160,11 @@ const Command *command_find(const char *name, Error *err) {
     const char *meaning = config_meaning("command", name);
     const char *closest = meaning != NULL ? meaning : family_closest(name, names, command_count);
     if (closest == NULL && config_is_there(name))
-        error_set(err, EXIT_USAGE, "no command '%s', but a config; did you mean fringe train %s?",
-                  name, name);
+        error_usage(err, "no command '%s', but a config; did you mean fringe train %s?", name,
+                    name);
     else
-        error_set(err, EXIT_USAGE, "no command '%s'%s", name,
-                  closest != NULL ? HINT(closest) : "; fringe --help lists all");
+        error_usage(err, "no command '%s'%s", name,
+                    closest != NULL ? HINT(closest) : "; fringe --help lists all");
     return NULL;
 }
 
@@ -202,7 +202,7 @@ static ExitCode run(int argc, char **argv) {
     Error err = {0};
     Options options;
     if (argc < 2) {
-        error_set(&err, EXIT_USAGE, "a command is missing; fringe --help lists all");
+        error_usage(&err, "a command is missing; fringe --help lists all");
         return fail(&err);
     }
     const char *meaning = config_meaning("command", argv[1]), *first = argv[1];

@@ -43,10 +43,9 @@ void new_data_settings(Settings *settings, const Options *options, const char *f
 static bool steps_serve_new_nodes(const ConfigWords *steps, Error *err) {
     for (int i = 0; i < steps->count; i++)
         if (strncmp(steps->word[i], "random:", 7) == 0)
-            return error_set(err, EXIT_CONFIG,
-                             "--data: features of random:D are drawn for each node of the "
-                             "training, so they say nothing of new nodes; train with features, or "
-                             "with degree");
+            return error_config(
+                err, "--data: features of random:D are drawn for each node of the training, so "
+                     "they say nothing of new nodes; train with features, or with degree");
     return true;
 }
 
@@ -58,11 +57,11 @@ bool new_data_fits(Config *config, Error *err) {
         return true;
     const char *path = PATH_IN(config->run.dir, RUN_FITTED);
     if (!file_exists(path))
-        return error_set(err, EXIT_DATA,
-                         "--data: %s, which an older version trained, does not hold the means, "
-                         "deviations or values that data.transforms took from its data (%s); "
-                         "resume it with --resume auto, which adds them, or train again",
-                         config->run.dir, RUN_FITTED);
+        return error_data(err,
+                          "--data: %s, which an older version trained, does not hold the means, "
+                          "deviations or values that data.transforms took from its data (%s); "
+                          "resume it with --resume auto, which adds them, or train again",
+                          config->run.dir, RUN_FITTED);
     snprintf(config->data.fitted, sizeof config->data.fitted, "%s", path);
     return true;
 }
@@ -84,7 +83,7 @@ static void read_trained(void *context, Error *err) {
     trained->multilabel = several != NULL && json_bool(several);
     if (err->code == 0 && (data == NULL || !json_get_int(data, "features", &trained->features) ||
                            !json_get_int(data, "classes", &trained->classes)))
-        error_set(err, EXIT_DATA, "%s: it does not say what data the run was trained on", path);
+        error_data(err, "%s: it does not say what data the run was trained on", path);
 }
 
 bool new_data_take(Session *s) {
@@ -94,11 +93,11 @@ bool new_data_take(Session *s) {
         return false;
     comm_broadcast(&s->comm, &trained, sizeof trained, 0);
     if (shard->features != trained.features)
-        return error_set(
-            &s->err, EXIT_DATA,
-            "%s has %lld features of a node, but the run was trained with %lld; give the "
-            "same columns in --set data.features=PATH or data.nodes=PATH",
-            shard->dataset_name, (long long)shard->features, (long long)trained.features);
+        return error_data(&s->err,
+                          "%s has %lld features of a node, but the run was trained with %lld; give "
+                          "the same columns in --set data.features=PATH or data.nodes=PATH",
+                          shard->dataset_name, (long long)shard->features,
+                          (long long)trained.features);
     shard->classes = trained.classes; // labels of the new graph are not looked at
     shard->multilabel = trained.multilabel != 0;
     shard->numeric = trained.numeric != 0;

@@ -99,16 +99,15 @@ static bool read_number(const char *name, const char *text, int64_t least, int64
     char *end;
     long long value = strtoll(text, &end, 10);
     if (*text == 0 || *end != 0 || value < least || value > most)
-        return error_set(err, EXIT_USAGE,
-                         "--%s: expected a whole number from %lld to %lld, found '%s'", name,
-                         (long long)least, (long long)most, text);
+        return error_usage(err, "--%s: expected a whole number from %lld to %lld, found '%s'", name,
+                           (long long)least, (long long)most, text);
     *out = value;
     return true;
 }
 
 static bool add_setting(Options *options, const char *setting, Error *err) {
     if (options->settings == CLI_SETTINGS)
-        return error_set(err, EXIT_USAGE, "--set: at most %d settings", CLI_SETTINGS);
+        return error_usage(err, "--set: at most %d settings", CLI_SETTINGS);
     options->setting[options->settings++] = setting;
     return true;
 }
@@ -117,7 +116,7 @@ static bool store_key(Options *options, const Option *option, const char *text, 
     static char settings[CLI_SETTINGS][128];
     static int count;
     if (count == CLI_SETTINGS)
-        return error_set(err, EXIT_USAGE, "--%s: at most %d settings", option->name, CLI_SETTINGS);
+        return error_usage(err, "--%s: at most %d settings", option->name, CLI_SETTINGS);
     snprintf(settings[count], sizeof settings[0], "%s=%s", option->key, text);
     return add_setting(options, settings[count++], err);
 }
@@ -136,13 +135,13 @@ static bool store_other(Options *options, char letter, const char *text, Error *
         return add_setting(options, text, err);
     case 'e':
         if (options->sweeps == CLI_SWEEPS)
-            return error_set(err, EXIT_USAGE, "--sweep: at most %d keys", CLI_SWEEPS);
+            return error_usage(err, "--sweep: at most %d keys", CLI_SWEEPS);
         options->sweep[options->sweeps++] = text;
         return true;
     default: // 'u'
         options->resume = true;
         return strcmp(text, "auto") == 0 ||
-               error_set(err, EXIT_USAGE, "--resume: expected auto, found '%s'", text);
+               error_usage(err, "--resume: expected auto, found '%s'", text);
     }
 }
 
@@ -229,10 +228,10 @@ static bool needs_value(const Command *command, const char *word, Error *err) {
     for (int i = 0; i < OPTIONS; i++)
         if (option_is_of(&table[i], command) && strncmp(word, "--", 2) == 0 &&
             strcmp(word + 2, table[i].name) == 0)
-            return error_set(err, EXIT_USAGE, "%s: %s needs a value: %s %s", command->name, word,
-                             word, table[i].argument);
-    return error_set(err, EXIT_USAGE, "%s: %s needs a value; see fringe %s --help", command->name,
-                     word, command->name);
+            return error_usage(err, "%s: %s needs a value: %s %s", command->name, word, word,
+                               table[i].argument);
+    return error_usage(err, "%s: %s needs a value; see fringe %s --help", command->name, word,
+                       command->name);
 }
 
 // What to say about an option that the command does not have, behind the name of the command.
@@ -254,7 +253,7 @@ static bool unknown(const Command *command, const char *word, const char *next, 
         snprintf(hint, sizeof hint, "; did you mean --%s?", closest);
     else
         snprintf(hint, sizeof hint, "; see fringe %s --help", command->name);
-    return error_set(err, EXIT_USAGE, "%s: no option %s%s", command->name, word, hint);
+    return error_usage(err, "%s: no option %s%s", command->name, word, hint);
 }
 
 static bool check_arguments(const Options *options, const Command *command, Error *err) {
@@ -264,16 +263,16 @@ static bool check_arguments(const Options *options, const Command *command, Erro
     char setting[256];
     const char *last = options->settings > 0 ? options->setting[options->settings - 1] : "=";
     if (options->arguments > command->most && strchr(last, '=') == NULL)
-        return error_set(err, EXIT_USAGE, "--set %s: a setting is one word; did you mean %s=%s?",
-                         last, last, options->argument[options->arguments - 1]);
+        return error_usage(err, "--set %s: a setting is one word; did you mean %s=%s?", last, last,
+                           options->argument[options->arguments - 1]);
     for (int i = command->most; i < options->arguments; i++)
         if (means_setting(command, options->argument[i], NULL, setting))
-            return error_set(err, EXIT_USAGE, "%s: too many arguments; did you mean --set %s?",
-                             command->name, setting);
-    return error_set(
-        err, EXIT_USAGE, "%s: %s; usage: fringe %s %s; see fringe %s --help", command->name,
-        options->arguments < command->least ? "an argument is missing" : "too many arguments",
-        command->name, command->arguments, command->name);
+            return error_usage(err, "%s: too many arguments; did you mean --set %s?", command->name,
+                               setting);
+    return error_usage(err, "%s: %s; usage: fringe %s %s; see fringe %s --help", command->name,
+                       options->arguments < command->least ? "an argument is missing"
+                                                           : "too many arguments",
+                       command->name, command->arguments, command->name);
 }
 
 bool options_parse(Options *options, const Command *command, int argc, char **argv, Error *err) {
@@ -287,7 +286,7 @@ bool options_parse(Options *options, const Command *command, int argc, char **ar
         int at = optind, chosen = getopt_long(argc, argv, shorts, longs, NULL);
         if (chosen == -1 && optind < argc) {
             if (options->arguments == CLI_ARGUMENTS)
-                return error_set(err, EXIT_USAGE, "%s: too many arguments", command->name);
+                return error_usage(err, "%s: too many arguments", command->name);
             options->argument[options->arguments++] = argv[optind++];
         } else if (chosen == 'h') {
             options->help = true;

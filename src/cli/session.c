@@ -45,13 +45,12 @@ static bool check_ranks(Session *s, const Options *options) {
                   "fringe with --ranks %s in the batch script",
                   tasks, tasks);
     else if (options->ranks != 0 && options->ranks != s->comm.size)
-        error_set(&s->err, EXIT_USAGE,
-                  "--ranks is %d, but this MPI job has %d ranks; drop --ranks or mpirun",
-                  options->ranks, s->comm.size);
+        error_usage(&s->err, "--ranks is %d, but this MPI job has %d ranks; drop --ranks or mpirun",
+                    options->ranks, s->comm.size);
     else if (options->hosts != NULL && !launch_is_supervised())
-        error_set(&s->err, EXIT_USAGE,
-                  "--hosts %s: this MPI job has its hosts already; drop --hosts or mpirun",
-                  SHOWN(options->hosts));
+        error_usage(&s->err,
+                    "--hosts %s: this MPI job has its hosts already; drop --hosts or mpirun",
+                    SHOWN(options->hosts));
     return comm_agree(&s->comm, &s->err);
 }
 
@@ -92,8 +91,8 @@ void warn_of_omp_threads(void) {
 static bool open_events(Session *s, const char *to) {
     bool has_it = to != NULL && s->comm.rank == 0 && !launch_is_supervised();
     if (has_it && to[strspn(to, "0123456789")] == 0)
-        error_set(&s->err, EXIT_USAGE,
-                  "--events %s: mpirun passes no descriptors on; give the path of a file", to);
+        error_usage(&s->err,
+                    "--events %s: mpirun passes no descriptors on; give the path of a file", to);
     else if (has_it)
         event_log_open(to, &s->err);
     else if (to != NULL && s->comm.rank == 0)

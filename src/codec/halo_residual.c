@@ -12,18 +12,18 @@ static bool may_have_one_bit(const Config *config) {
 
 static bool check_feedback(const Config *config, Error *err) {
     return !may_have_one_bit(config) ||
-           error_set(err, EXIT_CONFIG,
-                     "quantization.memory: feedback diverges with rows of 1 bit, to which rounding "
-                     "adds more than there is; take 1 out of quantization.bits and "
-                     "quantization.initial_bits, or set quantization.memory=difference");
+           error_config(err,
+                        "quantization.memory: feedback diverges with rows of 1 bit, to which "
+                        "rounding adds more than there is; take 1 out of quantization.bits and "
+                        "quantization.initial_bits, or set quantization.memory=difference");
 }
 
 // Ranges and widths tell what pays.
 static bool check_auto(const Config *config, Error *err) {
     return strcmp(config->quantization.codec, "integer") == 0 ||
-           error_set(err, EXIT_CONFIG,
-                     "quantization.memory: auto compares what rounding adds, which it knows for "
-                     "quantization.codec=integer; set that, or quantization.memory=difference");
+           error_config(err,
+                        "quantization.memory: auto compares what rounding adds, which it knows for "
+                        "quantization.codec=integer; set that, or quantization.memory=difference");
 }
 
 // EF21 is `difference` with alpha 1; the codec rounds to the nearest then.

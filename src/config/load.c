@@ -170,7 +170,7 @@ static bool load(Config *config, const Json *file, const char *name, bool writte
         config_check_together(config, &complaints);
     config_resolve_paths(config, &complaints); // so that files can be checked beside wrong values
     return complaints.count == 0 ? config_check_cache(config, err)
-                                 : error_set(err, EXIT_CONFIG, "%s", all.text);
+                                 : error_config(err, "%s", all.text);
 }
 
 // The config inside run.json, or the file itself.
@@ -195,8 +195,8 @@ static bool check_presets_of_run(const Config *config, const Json *inside, const
         const char *key = preset_families[i]->key, *is = preset_word(config, preset_families[i]);
         const Json *was = json_at(inside, key);
         if (was != NULL && strcmp(json_string(was), is) != 0)
-            return error_set(
-                err, EXIT_CONFIG,
+            return error_config(
+                err,
                 "%s: this is the config of a run with %s=%s, which sets every key that this "
                 "presets; to use %s=%s, give the config file that the run was made from",
                 name, key, json_string(was), key, is);
@@ -225,8 +225,8 @@ static Json *open_file(Config *config, const char *path, Error *err) {
         return config_read_input(err);
     if (config_find(path, config->source, sizeof config->source))
         return read_file(config->source, err);
-    error_set(err, EXIT_CONFIG, "the path of the config is longer than %zu letters",
-              sizeof config->source - 1);
+    error_config(err, "the path of the config is longer than %zu letters",
+                 sizeof config->source - 1);
     return NULL;
 }
 

@@ -203,13 +203,12 @@ static bool differ(const int64_t both[2], const NodeIds *ids, Error *err) {
     char from[NODE_ID_TEXT], to[NODE_ID_TEXT];
     snprintf(from, sizeof from, "%lld", (long long)both[0]);
     snprintf(to, sizeof to, "%lld", (long long)both[1]);
-    return error_set(
-        err, EXIT_DATA,
-        "an edge is to stand for both directions (by data.undirected, or the file says "
-        "so), but that from %s to %s is listed in both, with other weights; leave "
-        "data.undirected out, or keep one of the two lines",
-        ids->count > 0 ? node_id_text(ids, both[0], from) : from,
-        ids->count > 0 ? node_id_text(ids, both[1], to) : to);
+    return error_data(err,
+                      "an edge is to stand for both directions (by data.undirected, or the file "
+                      "says so), but that from %s to %s is listed in both, with other weights; "
+                      "leave data.undirected out, or keep one of the two lines",
+                      ids->count > 0 ? node_id_text(ids, both[0], from) : from,
+                      ids->count > 0 ? node_id_text(ids, both[1], to) : to);
 }
 
 bool csr_unite(Csr *out, const Csr *there, const Csr *back, const NodeIds *ids, Error *err) {

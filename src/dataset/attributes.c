@@ -6,17 +6,17 @@ bool rows_fit(const Dataset *dataset, const char *what, int64_t rows, Error *err
     if (rows == dataset->nodes)
         return true;
     if (dataset->hyperedges > 0 && rows == dataset->hyperedges)
-        return error_set(err, EXIT_DATA, HYPEREDGE_FEATURES, what, (long long)rows,
-                         (long long)dataset->nodes);
-    return error_set(err, EXIT_DATA, "%s have %lld rows but there are %lld nodes", what,
-                     (long long)rows, (long long)dataset->nodes);
+        return error_data(err, HYPEREDGE_FEATURES, what, (long long)rows,
+                          (long long)dataset->nodes);
+    return error_data(err, "%s have %lld rows but there are %lld nodes", what, (long long)rows,
+                      (long long)dataset->nodes);
 }
 
 bool features_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err) {
     const int64_t columns = npy->rank == 2 ? npy->shape[1] : npy->rank == 1 ? 1 : 0;
     if (columns < 1 || columns > DATASET_MAX_FEATURES)
-        return error_set(err, EXIT_DATA, "features must be an array (nodes, 1 to %d columns)",
-                         DATASET_MAX_FEATURES);
+        return error_data(err, "features must be an array (nodes, 1 to %d columns)",
+                          DATASET_MAX_FEATURES);
     if (rows >= 0 && !rows_fit(dataset, "features", npy->shape[0], err))
         return false;
     float *x = NULL;
@@ -33,10 +33,10 @@ static bool take_classes(Dataset *dataset, const int64_t *value, int64_t count, 
     int64_t largest = -1;
     for (int64_t i = 0; i < count; i++) {
         if (value[i] < -1 || value[i] >= DATASET_MAX_CLASSES)
-            return error_set(err, EXIT_DATA,
-                             "node %lld has label %lld; labels are numbers of classes from 0, or "
-                             "-1 for none",
-                             (long long)i, (long long)value[i]);
+            return error_data(
+                err,
+                "node %lld has label %lld; labels are numbers of classes from 0, or -1 for none",
+                (long long)i, (long long)value[i]);
         largest = value[i] > largest ? value[i] : largest;
     }
     int32_t *label = TRY(int32_t, count, "labels", err);
@@ -53,9 +53,9 @@ static bool take_bits(Dataset *dataset, const int64_t *value, int64_t count, int
                       Error *err) {
     for (int64_t i = 0; i < count * classes; i++)
         if (value[i] != 0 && value[i] != 1)
-            return error_set(err, EXIT_DATA, "label %lld of node %lld is %lld, neither 0 nor 1",
-                             (long long)(i % classes), (long long)(i / classes),
-                             (long long)value[i]);
+            return error_data(err, "label %lld of node %lld is %lld, neither 0 nor 1",
+                              (long long)(i % classes), (long long)(i / classes),
+                              (long long)value[i]);
     uint8_t *labels = TRY(uint8_t, count * classes, "labels", err);
     if (labels == NULL)
         return false;
@@ -114,10 +114,10 @@ static bool take_columns(Dataset *dataset, const int64_t *value, int64_t count, 
     if (single)
         return take_one_hot(dataset, value, count, classes, empty, err);
     if (dataset->labels_are == LABELS_CLASSES)
-        return error_set(err, EXIT_DATA,
-                         "labels (%lld, %lld) are not at most one 1 a row, which "
-                         "data.labels_are=classes says",
-                         (long long)count, (long long)classes);
+        return error_data(
+            err,
+            "labels (%lld, %lld) are not at most one 1 a row, which data.labels_are=classes says",
+            (long long)count, (long long)classes);
     return take_bits(dataset, value, count, classes, err);
 }
 
@@ -149,10 +149,10 @@ static bool whole_numbers(const Npy *npy, int64_t **out, Error *err) {
         bad = bad < 0 && !whole && !isnan(x[i]) ? i : bad;
     }
     if (bad >= 0)
-        error_set(err, EXIT_DATA,
-                  "entry %lld is %g; labels are whole numbers, and data.labels_are=numbers takes "
-                  "them as numbers to predict",
-                  (long long)bad, (double)x[bad]);
+        error_data(err,
+                   "entry %lld is %g; labels are whole numbers, and data.labels_are=numbers takes "
+                   "them as numbers to predict",
+                   (long long)bad, (double)x[bad]);
     *out = value;
     return err->code == 0;
 }
@@ -204,10 +204,10 @@ bool labels_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err) {
     bool numbers;
     int64_t columns = npy->rank == 2 ? npy->shape[1] : 1;
     if (npy->rank < 1 || npy->rank > 2 || columns < 1 || columns > DATASET_MAX_CLASSES)
-        return error_set(err, EXIT_DATA, "labels must be an array (nodes) or (nodes, classes)");
+        return error_data(err, "labels must be an array (nodes) or (nodes, classes)");
     if (rows >= 0 && npy->shape[0] != rows)
-        return error_set(err, EXIT_DATA, "labels have %lld entries but there are %lld nodes",
-                         (long long)npy->shape[0], (long long)rows);
+        return error_data(err, "labels have %lld entries but there are %lld nodes",
+                          (long long)npy->shape[0], (long long)rows);
     if (npy->kind == NPY_TEXT && columns == 1 && dataset->labels_are != LABELS_NUMBERS)
         return labels_from_text(dataset, npy, err);
     if (!are_numbers(dataset, npy, &numbers, err))

@@ -71,11 +71,11 @@ static int64_t list_parts(const ClassWords *words, int64_t *span, int64_t *where
 static bool too_many(const ClassWords *words, int64_t classes, int64_t labelled, Error *err) {
     if (words->most == 0 || classes <= 2 || classes <= words->most)
         return false;
-    return !error_set(err, EXIT_DATA,
-                      "its labels are %lld different words in %lld rows, so they are names rather "
-                      "than classes; data.columns={\"label\": ...} says which column holds the "
-                      "classes, and data.labels_are=numbers that they are numbers to predict",
-                      (long long)classes, (long long)labelled);
+    return !error_data(err,
+                       "its labels are %lld different words in %lld rows, so they are names rather "
+                       "than classes; data.columns={\"label\": ...} says which column holds the "
+                       "classes, and data.labels_are=numbers that they are numbers to predict",
+                       (long long)classes, (long long)labelled);
 }
 
 void labels_drop(Dataset *dataset) {
@@ -116,7 +116,7 @@ static bool take_words(Dataset *d, const ClassWords *words, Error *err) {
             d->labels[where[k] * d->classes + span[k]] = 1;
         else
             d->label[where[k]] = (int32_t)span[k];
-    return ok || err->code != 0 ? ok : error_set(err, EXIT_DATA, "there is no label in it");
+    return ok || err->code != 0 ? ok : error_data(err, "there is no label in it");
 }
 
 static int64_t count_classes(const Dataset *d, const int32_t *label) {
@@ -142,9 +142,9 @@ static bool take_floats(Dataset *d, const ClassWords *words, Error *err) {
         if (cell.length == 0 || cell_number(words->table, &cell, &d->numbers[i]))
             continue;
         snprintf(word, sizeof word, "%.*s", (int)(cell.length < 40 ? cell.length : 40), cell.at);
-        error_set(err, EXIT_DATA,
-                  "the label '%s' of row %lld is no number, which data.labels_are=numbers says",
-                  SHOWN(word), (long long)i + 1);
+        error_data(err,
+                   "the label '%s' of row %lld is no number, which data.labels_are=numbers says",
+                   SHOWN(word), (long long)i + 1);
     }
     return err->code == 0;
 }

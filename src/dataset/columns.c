@@ -100,12 +100,12 @@ static bool said_column(int *column, const Table *table, const char *what, const
     if (*column >= 0)
         return true;
     if (*end == '\0')
-        return error_set(err, EXIT_CONFIG,
-                         "%s: data.columns: %s=%s, but there are %d columns, counted from 1",
-                         table->path, what, name, table->columns);
-    return error_set(err, EXIT_CONFIG, "%s: data.columns: %s='%s' is none of its columns: %s%s",
-                     table->path, what, SHOWN(name), list_names(table, names),
-                     table->header ? "" : " (a line without names; give numbers from 1)");
+        return error_config(err,
+                            "%s: data.columns: %s=%s, but there are %d columns, counted from 1",
+                            table->path, what, name, table->columns);
+    return error_config(err, "%s: data.columns: %s='%s' is none of its columns: %s%s", table->path,
+                        what, SHOWN(name), list_names(table, names),
+                        table->header ? "" : " (a line without names; give numbers from 1)");
 }
 
 bool column_find(int *column, const Table *table, const Config *config, const char *what,

@@ -216,11 +216,11 @@ static bool find_rates(Draws *d, Error *err) {
     d->inside = foreign < 1 ? find_rate(d, bins, 0, m->blocks, (1 - foreign) * wanted) : 0;
     d->outside = foreign > 0 ? find_rate(d, bins, m->blocks, d->groups, foreign * wanted) : 0;
     return (d->inside >= 0 && d->outside >= 0) ||
-           error_set(
-               err, EXIT_CONFIG,
-               "%lld stored edges do not fit into %lld blocks of %lld nodes; take fewer edges "
-               "or more nodes",
-               (long long)m->recipe->edges, (long long)m->blocks, (long long)m->recipe->nodes);
+           error_config(err,
+                        "%lld stored edges do not fit into %lld blocks of %lld nodes; take fewer "
+                        "edges or more nodes",
+                        (long long)m->recipe->edges, (long long)m->blocks,
+                        (long long)m->recipe->nodes);
 }
 
 // ---- draws

@@ -55,11 +55,11 @@ static bool choose_blocks(const BlockModel *m, double *s, Error *err) {
     double most = fmin(DCSBM_FACES, (double)(m->blocks - 1));
     *s = m->recipe->multiplicity > 0 ? blocks_of_carrier(m, most) : 1;
     return *s > 0 ||
-           error_set(err, EXIT_CONFIG,
-                     "%s: a row cannot be read by %g other parts of %lld in the mean, but by %.2f; "
-                     "take a lower multiplicity, more edges, more parts or less homophily",
-                     m->recipe->name, m->recipe->multiplicity, (long long)m->parts,
-                     multiplicity_of(m, most));
+           error_config(err,
+                        "%s: a row cannot be read by %g other parts of %lld in the mean, but by "
+                        "%.2f; take a lower multiplicity, more edges, more parts or less homophily",
+                        m->recipe->name, m->recipe->multiplicity, (long long)m->parts,
+                        multiplicity_of(m, most));
 }
 
 // ---- which blocks face each other

@@ -29,9 +29,8 @@ static bool order_nodes(Draw *draw, int64_t seed, Error *err) {
             draw->order[draw->count++] = random_draw(key, (int32_t)i);
     random_sort(draw->order, draw->count);
     return draw->count > 0 ||
-           error_set(err, EXIT_CONFIG,
-                     "data.splits draws from the labelled nodes, but no node has "
-                     "a label; name labels in data.labels or data.nodes");
+           error_config(err, "data.splits draws from the labelled nodes, but no node has a label; "
+                             "name labels in data.labels or data.nodes");
 }
 
 // ---- shares, in exact decimals
@@ -76,11 +75,10 @@ static bool draw_shares(Draw *draw, const char *text, const char *whole, Error *
         ok = read_share(&val, &at);
     }
     if (!ok || *at != '\0' || train <= 0 || train + val > 1000000000)
-        return error_set(
-            err, EXIT_CONFIG,
-            "data.splits: '%s' needs the shares of training and validation, above 0 and "
-            "together at most 1, with at most 9 decimals: random:0.6,0.2",
-            SHOWN(whole));
+        return error_config(err,
+                            "data.splits: '%s' needs the shares of training and validation, above "
+                            "0 and together at most 1, with at most 9 decimals: random:0.6,0.2",
+                            SHOWN(whole));
     int64_t first = part_of(train, draw->count);
     int64_t second = part_of(train + val, draw->count);
     put(draw, 0, first, SPLIT_TRAIN);
@@ -145,19 +143,16 @@ static bool draw_classes(Draw *draw, const char *text, bool shchur, const char *
     int64_t count[3] = {0, 0, INT64_MAX};
     int read = read_counts(count, text);
     if (read < 2 || (shchur && read > 2) || count[0] < 1)
-        return error_set(
-            err, EXIT_CONFIG,
-            "data.splits: '%s' needs whole numbers, training nodes a class first: "
-            "per-class:20,500,1000 (validation and test of all nodes), or shchur:20,30 "
-            "(both a class, the rest for test)",
-            SHOWN(whole));
+        return error_config(err,
+                            "data.splits: '%s' needs whole numbers, training nodes a class first: "
+                            "per-class:20,500,1000 (validation and test of all nodes), or "
+                            "shchur:20,30 (both a class, the rest for test)",
+                            SHOWN(whole));
     if (draw->dataset->label == NULL)
-        return error_set(err, EXIT_CONFIG,
-                         "data.splits: '%s' draws from classes, but %s; random:0.6,0.2 draws from "
-                         "all",
-                         SHOWN(whole),
-                         draw->dataset->numeric ? "labels are numbers"
-                                                : "nodes have several labels");
+        return error_config(
+            err, "data.splits: '%s' draws from classes, but %s; random:0.6,0.2 draws from all",
+            SHOWN(whole),
+            draw->dataset->numeric ? "labels are numbers" : "nodes have several labels");
     take_of_classes(draw, count[0], SPLIT_TRAIN);
     if (shchur)
         take_of_classes(draw, count[1], SPLIT_VAL);
@@ -184,6 +179,6 @@ bool splits_draw(Dataset *dataset, const Config *config, Error *err) {
                              : draw_classes(&draw, text, way[0] == 's', way, err));
     memory_free(draw.order);
     if (ok && memchr(dataset->split, SPLIT_TRAIN, (size_t)dataset->nodes) == NULL)
-        ok = error_set(err, EXIT_CONFIG, "data.splits: '%s' draws no training node", SHOWN(way));
+        ok = error_config(err, "data.splits: '%s' draws no training node", SHOWN(way));
     return ok;
 }

@@ -44,17 +44,16 @@ static bool complete(LinkColumns *columns, const Table *table, Warnings *warning
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s'%.40s'",
                  c > 0 ? ", " : "", table->name[c]);
     if (is_of_pins(table))
-        return error_set(err, EXIT_DATA,
-                         "%s: its columns are %s, so it looks like a hypergraph: set "
-                         "data.format=pins",
-                         table->path, SHOWN(names));
+        return error_data(
+            err, "%s: its columns are %s, so it looks like a hypergraph: set data.format=pins",
+            table->path, SHOWN(names));
     int found = columns->end[0] >= 0 ? 0 : columns->end[1] >= 0 ? 1 : -1;
     if (odd >= 0 || (!two_columns(table, two) && (found >= 0 || !columns_numbered(table, two))))
-        return error_set(err, EXIT_DATA,
-                         "%s: its columns are %s, and their names do not say which ones an edge "
-                         "leads from and to%s; " CURE,
-                         table->path, SHOWN(names),
-                         odd >= 0 ? " (head and tail are used both ways)" : "");
+        return error_data(err,
+                          "%s: its columns are %s, and their names do not say which ones an edge "
+                          "leads from and to%s; " CURE,
+                          table->path, SHOWN(names),
+                          odd >= 0 ? " (head and tail are used both ways)" : "");
     if (found >= 0) {
         columns->end[1 - found] = two[0] == columns->end[found] ? two[1] : two[0];
     } else {
@@ -95,28 +94,27 @@ static bool looks_dense(const Table *table, const Text *text) {
 
 static bool looks_like_hypergraph(const Table *table, const Text *text, Error *err) {
     if (looks_dense(table, text))
-        return error_set(err, EXIT_DATA,
-                         "%s: it has as many lines as columns, so it looks like a dense matrix; "
-                         "write its edges: numpy.save('edges.npy', numpy.stack(numpy.nonzero("
-                         "numpy.loadtxt('%s', delimiter=%s))))",
-                         table->path, path_name(table->path),
-                         table->separator == ' '    ? "None"
-                         : table->separator == '\t' ? "'\\t'"
-                         : table->separator == ';'  ? "';'"
-                         : table->separator == '|'  ? "'|'"
-                                                    : "','");
+        return error_data(err,
+                          "%s: it has as many lines as columns, so it looks like a dense matrix; "
+                          "write its edges: numpy.save('edges.npy', "
+                          "numpy.stack(numpy.nonzero(numpy.loadtxt('%s', delimiter=%s))))",
+                          table->path, path_name(table->path),
+                          table->separator == ' '    ? "None"
+                          : table->separator == '\t' ? "'\\t'"
+                          : table->separator == ';'  ? "';'"
+                          : table->separator == '|'  ? "'|'"
+                                                     : "','");
     if (table->columns == 1)
-        return error_set(err, EXIT_DATA,
-                         "%s: a line holds one column where an edge has two, source and target; %s",
-                         table->path,
-                         "the separators known are tab, semicolon, bar, comma and blank, one of "
-                         "which must stand in every line (a cell in quotes has no line breaks)");
-    return error_set(
-        err, EXIT_DATA,
-        "%s: its first line has %d columns without names. If lines list the members of hyperedges, "
-        "it is a hypergraph: set data.format=members. If they are edges, set "
-        "data.columns={\"source\": 1, \"target\": 2}",
-        table->path, table->columns);
+        return error_data(
+            err, "%s: a line holds one column where an edge has two, source and target; %s",
+            table->path,
+            "the separators known are tab, semicolon, bar, comma and blank, one of which must "
+            "stand in every line (a cell in quotes has no line breaks)");
+    return error_data(err,
+                      "%s: its first line has %d columns without names. If lines list the members "
+                      "of hyperedges, it is a hypergraph: set data.format=members. If they are "
+                      "edges, set data.columns={\"source\": 1, \"target\": 2}",
+                      table->path, table->columns);
 }
 
 // The words of the first line, if they stand in no other, are perhaps names.
@@ -156,8 +154,8 @@ static bool by_width(LinkColumns *columns, const Table *table, const Text *text,
             !column_find(&columns->weight, table, config, "weight", "", err))
             return false;
         if (columns->end[0] < 0 || columns->end[1] < 0)
-            return error_set(err, EXIT_CONFIG, "%s: data.columns names no %s; " CURE, table->path,
-                             columns->end[0] < 0 ? "source" : "target");
+            return error_config(err, "%s: data.columns names no %s; " CURE, table->path,
+                                columns->end[0] < 0 ? "source" : "target");
         return true;
     }
     if (!links_check_notation(table, text, err))
@@ -167,11 +165,11 @@ static bool by_width(LinkColumns *columns, const Table *table, const Text *text,
     columns->end[0] = 0;
     columns->end[1] = 1;
     if (table->columns == 3 && !is_number(table, 2) && table->name[2][0] != '{')
-        return error_set(err, EXIT_DATA,
-                         "%s: expected a weight (a number) in the third column, found '%s'; set "
-                         "data.columns={\"source\": 1, \"target\": 2} to leave it out, or "
-                         "{\"source\": 1, \"target\": 3} if edges lead there",
-                         table->path, SHOWN(table->name[2]));
+        return error_data(err,
+                          "%s: expected a weight (a number) in the third column, found '%s'; set "
+                          "data.columns={\"source\": 1, \"target\": 2} to leave it out, or "
+                          "{\"source\": 1, \"target\": 3} if edges lead there",
+                          table->path, SHOWN(table->name[2]));
     if (!column_find(&columns->weight, table, config, "weight", "", err))
         return false;
     if (columns->weight < 0)
@@ -187,6 +185,5 @@ bool edge_columns(LinkColumns *columns, const Table *table, const Text *text, co
                         : by_width(columns, table, text, config, warnings, err)))
         return false;
     return columns->end[0] != columns->end[1] ||
-           error_set(err, EXIT_CONFIG, "%s: source and target are the same column; " CURE,
-                     table->path);
+           error_config(err, "%s: source and target are the same column; " CURE, table->path);
 }

@@ -44,10 +44,10 @@ void become_graph(Dataset *d, Csr *graph) {
 
 bool singletons_known(const char *argument, Error *err) {
     return strcmp(argument, "uncovered") == 0 || strcmp(argument, "all") == 0 ||
-           error_set(err, EXIT_CONFIG,
-                     "'singletons:%s' is neither singletons:uncovered (nodes in no hyperedge) nor "
-                     "singletons:all",
-                     argument);
+           error_config(err,
+                        "'singletons:%s' is neither singletons:uncovered (nodes in no hyperedge) "
+                        "nor singletons:all",
+                        argument);
 }
 
 // Appends weight 1 for `more` hyperedges.

@@ -32,11 +32,11 @@ static const char *name_of(const Sheet *sheet, int column, char out[TABLE_NAME])
 
 static bool has_hole(const Sheet *sheet, int column, int64_t row, Error *err) {
     char name[TABLE_NAME];
-    return !error_set(err, EXIT_DATA,
-                      "%s:%lld: column '%s' has no number here; fill it, or name the features in "
-                      "data.columns={\"features\": [...]}",
-                      sheet->table.path, (long long)sheet->line[row],
-                      SHOWN(name_of(sheet, column, name)));
+    return !error_data(err,
+                       "%s:%lld: column '%s' has no number here; fill it, or name the features in "
+                       "data.columns={\"features\": [...]}",
+                       sheet->table.path, (long long)sheet->line[row],
+                       SHOWN(name_of(sheet, column, name)));
 }
 
 float *feature_numbers(const Sheet *sheet, const int *column, int count, Error *err) {
@@ -83,8 +83,8 @@ int feature_columns_said(const Sheet *sheet, const Config *config, int *column, 
         if (!column_find(&column[count], &sheet->table, &one, "features", "", err))
             return -1;
         if (numbers_in(sheet, column[count], &hole) != NUMBERS) {
-            error_set(err, EXIT_DATA, "%s: column '%s' of data.columns does not hold numbers alone",
-                      sheet->table.path, SHOWN(name_of(sheet, column[count], name)));
+            error_data(err, "%s: column '%s' of data.columns does not hold numbers alone",
+                       sheet->table.path, SHOWN(name_of(sheet, column[count], name)));
             return -1;
         }
         count++;

@@ -95,22 +95,22 @@ static bool take_all(Dataset *dataset, const Tensors *map, const ConfigWords *st
     char text[STEPS_TEXT], theirs[STEPS_TEXT];
     join_steps(text, steps);
     if (tensors_metadata(map, "transforms", theirs, sizeof theirs) == NULL)
-        return error_set(err, EXIT_DATA,
-                         "%s: it holds nothing that steps of data.transforms took from data; name "
-                         "the fitted.safetensors of a run",
-                         map->path);
+        return error_data(err,
+                          "%s: it holds nothing that steps of data.transforms took from data; name "
+                          "the fitted.safetensors of a run",
+                          map->path);
     if (strcmp(text, theirs) != 0)
-        return error_set(err, EXIT_CONFIG,
-                         "data.fitted: %s is of the steps '%s', but data.transforms has '%s'; give "
-                         "the same ones",
-                         map->path, theirs, text);
+        return error_config(err,
+                            "data.fitted: %s is of the steps '%s', but data.transforms has '%s'; "
+                            "give the same ones",
+                            map->path, theirs, text);
     for (int i = 0; i < steps->count; i++) {
         ConfigWords alone = {.count = 1};
         memcpy(alone.word[0], steps->word[i], sizeof alone.word[0]);
         if (!take_step(&dataset->fitted[i], map, i) ||
             (dataset_steps_fit(&alone) && dataset->fitted[i].columns == 0))
-            return error_set(err, EXIT_DATA, "%s: the arrays of step %d, %s, do not agree",
-                             map->path, i, alone.word[0]);
+            return error_data(err, "%s: the arrays of step %d, %s, do not agree", map->path, i,
+                              alone.word[0]);
     }
     return true;
 }

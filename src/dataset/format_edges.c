@@ -11,11 +11,10 @@ static bool check_types(const Links *links, bool *undirected, Warnings *warnings
     for (int64_t e = 0; links->word != NULL && e < links->count; e++)
         once += links->word[e] == 'u';
     if (once > 0 && once < links->count)
-        return error_set(
-            err, EXIT_DATA,
-            "%s: its column Type says Undirected of %lld of %lld edges; write the other "
-            "direction of these as edges of their own and remove the column",
-            links->table.path, (long long)once, (long long)links->count);
+        return error_data(err,
+                          "%s: its column Type says Undirected of %lld of %lld edges; write the "
+                          "other direction of these as edges of their own and remove the column",
+                          links->table.path, (long long)once, (long long)links->count);
     if (once > 0)
         warnings_add(warnings, "its column Type says Undirected, so each edge stands for both "
                                "directions");
@@ -78,12 +77,12 @@ static bool make_edges(Dataset *dataset, Links *links, const Konect *konect, Tex
                        const Request *request, Error *err) {
     Pairs pairs = {links->count, links->id[0], links->id[1], links->weight};
     if (links->count == 0)
-        return error_set(err, EXIT_DATA, "%s: there are no edges in it", request->path);
+        return error_data(err, "%s: there are no edges in it", request->path);
     if (first_line_counts(links))
-        return error_set(err, EXIT_DATA,
-                         "%s: its first line, '%lld %lld', is no edge: it counts the nodes and the "
-                         "edges behind it; put # before it",
-                         request->path, (long long)links->id[0][0], (long long)links->id[1][0]);
+        return error_data(err,
+                          "%s: its first line, '%lld %lld', is no edge: it counts the nodes and "
+                          "the edges behind it; put # before it",
+                          request->path, (long long)links->id[0][0], (long long)links->id[1][0]);
     if (!links->is_text)
         text_clear(text);
     bool ok = konect->is ? make_konect(dataset, konect, links, &pairs, err)
@@ -95,7 +94,7 @@ static bool make_edges(Dataset *dataset, Links *links, const Konect *konect, Tex
 static bool find_columns(Links *links, const Konect *konect, const Text *text,
                          const Request *request, Warnings *warnings, Error *err) {
     if (links->table.columns == 0)
-        return error_set(err, EXIT_DATA, "%s: there are no edges in it", request->path);
+        return error_data(err, "%s: there are no edges in it", request->path);
     return konect->is
                ? konect_columns(&links->columns, &links->table, warnings, err)
                : edge_columns(&links->columns, &links->table, text, request->config, warnings, err);
@@ -106,11 +105,10 @@ static bool parse(Dataset *dataset, Text *text, const Request *request, Error *e
     Konect konect = {0};
     const Config *config = request->config;
     if (strncmp(text->data, "%%MatrixMarket", 14) == 0)
-        return error_set(
-            err, EXIT_DATA,
-            "%s: it is a Matrix Market file, whose first line of numbers is no edge; set "
-            "data.format=mtx",
-            request->path);
+        return error_data(err,
+                          "%s: it is a Matrix Market file, whose first line of numbers is no edge; "
+                          "set data.format=mtx",
+                          request->path);
     bool ok =
         table_open(&links.table, text, config, request->path, err) &&
         konect_look(&konect, text, request->path, err) &&

@@ -120,26 +120,26 @@ bool dataset_write(const Dataset *dataset, const char *folder, Error *err) {
 static bool get_count(const Json *manifest, const char *key, int64_t most, int64_t *out,
                       Error *err) {
     return (json_get_int(manifest, key, out) && *out >= 0 && *out <= most) ||
-           error_set(err, EXIT_DATA, "'%s' must be a number in 0..%lld", key, (long long)most);
+           error_data(err, "'%s' must be a number in 0..%lld", key, (long long)most);
 }
 
 static bool parse_manifest(Dataset *d, const Json *manifest, Error *err) {
     if (json_type(manifest) != JSON_OBJECT)
-        return error_set(err, EXIT_DATA, "it is not a JSON object");
+        return error_data(err, "it is not a JSON object");
     const Json *multilabel = json_get(manifest, "multilabel");
     int64_t version = 0;
     if (strcmp(json_get_text(manifest, "format"), "fringe-dataset") != 0)
-        return error_set(err, EXIT_DATA, "'format' must be \"fringe-dataset\"");
+        return error_data(err, "'format' must be \"fringe-dataset\"");
     if (!get_count(manifest, "version", INT32_MAX, &version, err))
         return false;
     if (version != DIRECTORY_VERSION)
-        return error_set(err, EXIT_DATA, "version %lld is unknown; this program reads version %d",
-                         (long long)version, DIRECTORY_VERSION);
+        return error_data(err, "version %lld is unknown; this program reads version %d",
+                          (long long)version, DIRECTORY_VERSION);
     const Json *numeric = json_get(manifest, "numeric");
     if (multilabel != NULL && json_type(multilabel) != JSON_BOOL)
-        return error_set(err, EXIT_DATA, "'multilabel' must be true or false");
+        return error_data(err, "'multilabel' must be true or false");
     if (numeric != NULL && json_type(numeric) != JSON_BOOL)
-        return error_set(err, EXIT_DATA, "'numeric' must be true or false");
+        return error_data(err, "'numeric' must be true or false");
     d->multilabel = multilabel != NULL && json_bool(multilabel);
     d->numeric = numeric != NULL && json_bool(numeric) && !d->multilabel;
     const Json *no_sign = json_get(manifest, "unsigned_ids");
@@ -216,9 +216,8 @@ static bool text_fits(const NodeIds *text, const char *what, int64_t bytes, Erro
     bool ok = text->bytes == NULL || (text->offset[0] == 0 && text->offset[text->count] == bytes);
     for (int64_t i = 0; ok && text->bytes != NULL && i < text->count; i++)
         ok = text->offset[i] <= text->offset[i + 1];
-    return ok ||
-           error_set(err, EXIT_DATA, "'%s_offset' does not ascend from 0 to the end of '%s_bytes'",
-                     what, what);
+    return ok || error_data(err, "'%s_offset' does not ascend from 0 to the end of '%s_bytes'",
+                            what, what);
 }
 
 // The arrays point into the mapping; what the manifest says and what is there must agree.
@@ -231,8 +230,7 @@ static bool bind_arrays(Dataset *d, Error *err) {
     d->ids.count = d->ids.number != NULL || d->ids.bytes != NULL ? d->nodes : 0;
     d->sparse.rows = d->sparse.offset != NULL ? d->nodes : 0;
     if (d->sparse.offset != NULL && d->sparse.offset[d->nodes] != of.entries)
-        return error_set(err, EXIT_DATA,
-                         "'feature_offset' does not end with the length of 'feature_column'");
+        return error_data(err, "'feature_offset' does not end with the length of 'feature_column'");
     if (!text_fits(&d->ids, "id", of.id_bytes, err) ||
         !text_fits(&d->names, "class", of.class_bytes, err))
         return false;
@@ -253,11 +251,10 @@ static bool say_manifest(const Dataset *d, const char *folder, Error *err) {
     *err = (Error){0};
     if (d->hyperedges > 0)
         snprintf(hyperedges, sizeof hyperedges, "%lld hyperedges, ", (long long)d->hyperedges);
-    return error_set(err, EXIT_DATA,
-                     "%s (%s says %lld nodes, %s%lld edges, %lld features, %lld classes%s)",
-                     said.text, path, (long long)d->nodes, hyperedges, (long long)d->edges,
-                     (long long)d->features, (long long)d->classes,
-                     d->multilabel ? ", several of them per node" : "");
+    return error_data(err, "%s (%s says %lld nodes, %s%lld edges, %lld features, %lld classes%s)",
+                      said.text, path, (long long)d->nodes, hyperedges, (long long)d->edges,
+                      (long long)d->features, (long long)d->classes,
+                      d->multilabel ? ", several of them per node" : "");
 }
 
 static bool open_unchecked(Dataset *dataset, const char *folder, Error *err) {
@@ -268,7 +265,7 @@ static bool open_unchecked(Dataset *dataset, const char *folder, Error *err) {
     if (!read_manifest(dataset, path, err))
         return false;
     if (dataset->nodes < 1)
-        return error_set(err, EXIT_DATA, "%s: there are no nodes", folder);
+        return error_data(err, "%s: there are no nodes", folder);
     if (!tensors_open(&dataset->map, DIRECTORY_FILE(folder, arrays_name), err))
         return false;
     dataset->mapped = true;

@@ -59,9 +59,8 @@ static bool read(Dataset *d, const Request *request, Error *err) {
     FormatFile file[FORMAT_FILES];
     const Config *config = request->config;
     if (files(request->path, file) == 0)
-        return error_set(err, EXIT_DATA,
-                         "%s: it needs adj_full.npz, feats.npy, class_map.json and role.json",
-                         request->path);
+        return error_data(err, "%s: it needs adj_full.npz, feats.npy, class_map.json and role.json",
+                          request->path);
     return matrix_read(d, file[GRAPH].path, err) &&
            (config->data.features[0] != '\0' || read_features(d, file[FEATURES].path, err)) &&
            (config->data.labels[0] != '\0' || read_classes(d, file[CLASSES].path, err)) &&

@@ -146,11 +146,11 @@ static bool looks_like_a_graph(const Header *header, const Pins *pins) {
 
 static bool check_kind(const Header *header, const Pins *pins, const Request *request, Error *err) {
     return strcmp(request->config->data.format, "hgr") == 0 || !looks_like_a_graph(header, pins) ||
-           error_set(err, EXIT_DATA,
-                     "%s: this looks like a METIS graph of %lld nodes: each line lists the lines "
-                     "that list it; set data.format=metis to read it as a graph, or "
-                     "data.format=hgr if it is a hypergraph",
-                     request->path, (long long)header->hyperedges);
+           error_data(err,
+                      "%s: this looks like a METIS graph of %lld nodes: each line lists the lines "
+                      "that list it; set data.format=metis to read it as a graph, or "
+                      "data.format=hgr if it is a hypergraph",
+                      request->path, (long long)header->hyperedges);
 }
 
 // The weights go into the dataset, the pins into a list.

@@ -139,24 +139,21 @@ static bool check_pairs(const Csr *sorted, const Csr *back, Error *err) {
         for (int64_t e = begin; e < end; e++, other++) {
             long long here = i + 1, there = sorted->column[e] + 1LL;
             if (e > begin && sorted->column[e] == sorted->column[e - 1])
-                return error_set(err, EXIT_DATA, "vertex %lld lists %lld twice", here, there);
+                return error_data(err, "vertex %lld lists %lld twice", here, there);
             if (other == other_end || back->column[other] > sorted->column[e])
-                return error_set(err, EXIT_DATA,
-                                 "vertex %lld lists %lld, but %lld does not list %lld", here, there,
-                                 there, here);
+                return error_data(err, "vertex %lld lists %lld, but %lld does not list %lld", here,
+                                  there, there, here);
             if (back->column[other] < sorted->column[e])
-                return error_set(err, EXIT_DATA, "vertex %d lists %lld, but %lld does not list %d",
-                                 back->column[other] + 1, here, here, back->column[other] + 1);
+                return error_data(err, "vertex %d lists %lld, but %lld does not list %d",
+                                  back->column[other] + 1, here, here, back->column[other] + 1);
             if (sorted->weight != NULL && sorted->weight[e] != back->weight[other])
-                return error_set(err, EXIT_DATA,
-                                 "the edge between %lld and %lld weighs %g at one end and %g at "
-                                 "the other",
-                                 here, there, (double)sorted->weight[e],
-                                 (double)back->weight[other]);
+                return error_data(
+                    err, "the edge between %lld and %lld weighs %g at one end and %g at the other",
+                    here, there, (double)sorted->weight[e], (double)back->weight[other]);
         }
         if (other != other_end)
-            return error_set(err, EXIT_DATA, "vertex %d lists %lld, but not the reverse",
-                             back->column[other] + 1, (long long)i + 1);
+            return error_data(err, "vertex %d lists %lld, but not the reverse",
+                              back->column[other] + 1, (long long)i + 1);
     }
     return true;
 }

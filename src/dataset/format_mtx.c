@@ -138,8 +138,8 @@ static bool read_entries(Matrix *m, Pairs *pairs, Scan *scan, Error *err) {
             return false;
     }
     return entries == m->entries ||
-           error_set(err, EXIT_DATA, "%s: there are %lld entries, but the file announces %lld",
-                     scan->path, (long long)entries, (long long)m->entries);
+           error_data(err, "%s: there are %lld entries, but the file announces %lld", scan->path,
+                      (long long)entries, (long long)m->entries);
 }
 
 // Numbers those hyperedges that have pins; returns how many there are, or -1 with an error.
@@ -166,7 +166,7 @@ static bool make_hypergraph(Dataset *d, const Matrix *m, const Pairs *pairs, con
     int64_t nodes = m->by_rows ? m->columns : m->rows, all = m->rows + m->columns - nodes;
     int64_t hyperedges = leave_out_empty(&pins, all, err);
     if (hyperedges == 0)
-        return error_set(err, EXIT_DATA, "%s: there are no pins in it", path);
+        return error_data(err, "%s: there are no pins in it", path);
     if (hyperedges < 0 || !pins_to_rows(d, &pins, nodes, hyperedges, err))
         return false;
     const char *kind = m->by_rows ? "row" : "column", *other = m->by_rows ? "columns" : "rows";
@@ -198,10 +198,10 @@ static bool parse(Dataset *d, Text *text, const Request *request, Error *err) {
     if (ok && undirected && m.symmetric)
         undirected = false; // both directions are there already
     if (ok && undirected)
-        ok = error_set(err, EXIT_CONFIG,
-                       "%s: data.undirected is for lists of edges; the file is a general matrix, "
-                       "which data.transforms symmetrize makes undirected",
-                       request->path);
+        ok = error_config(err,
+                          "%s: data.undirected is for lists of edges; the file is a general "
+                          "matrix, which data.transforms symmetrize makes undirected",
+                          request->path);
     return ok && read_entries(&m, &pairs, &scan, err) &&
            (m.incidence ? make_hypergraph(d, &m, &pairs, request->path, err)
                         : make_graph(d, &m, &pairs, err));

@@ -11,10 +11,9 @@ static bool read_graph(Dataset *dataset, Npz *npz, const NpzLayout *layout, cons
     if (layout->csr == NULL)
         return npz_read_edges(dataset, npz, layout, request, err);
     if (request->config->data.weights[0] != '\0')
-        return error_set(err, EXIT_CONFIG,
-                         "data.weights: the graph is a matrix, whose values ('%sdata') are the "
-                         "weights",
-                         layout->csr);
+        return error_config(
+            err, "data.weights: the graph is a matrix, whose values ('%sdata') are the weights",
+            layout->csr);
     return matrix_take(dataset, npz, layout->csr, VALUES_OF_EDGES, err);
 }
 

@@ -21,9 +21,9 @@ static bool table_read(const OgbFolder *f, const char *name, OgbTable *table, Er
     if (!text_blocks(path, ogb_take_rows, table, &lines, err))
         return false;
     return lines >= table->rows ||
-           error_set(err, EXIT_DATA,
-                     "%s: it has %lld lines, but %s says %lld; it is cut, or of another dataset",
-                     path, (long long)lines, table->counted_by, (long long)table->rows);
+           error_data(err,
+                      "%s: it has %lld lines, but %s says %lld; it is cut, or of another dataset",
+                      path, (long long)lines, table->counted_by, (long long)table->rows);
 }
 
 static bool count_read(const OgbFolder *f, const char *name, int64_t *count, int64_t most,
@@ -32,8 +32,8 @@ static bool count_read(const OgbFolder *f, const char *name, int64_t *count, int
     if (!table_read(f, name, &table, err))
         return false;
     return (*count >= 1 && *count <= most) ||
-           error_set(err, EXIT_DATA, "%s/%s says %lld; 1 to %lld can be read", f->raw, name,
-                     (long long)*count, (long long)most);
+           error_data(err, "%s/%s says %lld; 1 to %lld can be read", f->raw, name,
+                      (long long)*count, (long long)most);
 }
 
 // ---- edges
@@ -64,9 +64,9 @@ static bool columns_of(const OgbFolder *f, const char *name, int64_t most, int64
                        Error *err) {
     const char *path = PATH_IN(f->raw, name);
     *columns = text_columns(path, err);
-    return *columns >= 0 && ((*columns >= 1 && *columns <= most) ||
-                             error_set(err, EXIT_DATA, "%s: its first line has %lld columns", path,
-                                       (long long)*columns));
+    return *columns >= 0 &&
+           ((*columns >= 1 && *columns <= most) ||
+            error_data(err, "%s: its first line has %lld columns", path, (long long)*columns));
 }
 
 static bool read_features(Dataset *d, const OgbFolder *f, const Config *config, Error *err) {

@@ -13,11 +13,10 @@
 static bool by_order(LinkColumns *columns, const Table *table, Warnings *warnings, Error *err) {
     int first = column_is_index(table, 0) ? 1 : 0;
     if (table->columns - first < 2 || columns->end[0] >= 0 || columns->end[1] >= 0)
-        return error_set(
-            err, EXIT_DATA,
-            "%s: the names of its columns do not say which ones are node and hyperedge; "
-            "set data.columns={\"node\": ..., \"hyperedge\": ...}",
-            table->path);
+        return error_data(err,
+                          "%s: the names of its columns do not say which ones are node and "
+                          "hyperedge; set data.columns={\"node\": ..., \"hyperedge\": ...}",
+                          table->path);
     columns->end[0] = first;
     columns->end[1] = first + 1;
     warnings_add(warnings,
@@ -50,28 +49,26 @@ static bool by_width(LinkColumns *columns, const Table *table, const Config *con
                column_find(&columns->end[1], table, config, "hyperedge", "", err) &&
                column_find(&columns->weight, table, config, "weight", "", err) &&
                ((columns->end[0] >= 0 && columns->end[1] >= 0) ||
-                error_set(err, EXIT_CONFIG, "%s: data.columns names no node or no hyperedge",
-                          table->path));
+                error_config(err, "%s: data.columns names no node or no hyperedge", table->path));
     if (table->columns < 2 || table->columns > 4)
-        return error_set(err, EXIT_DATA,
-                         "%s: its first line has %d column%s; a line is 'node hyperedge [weight] "
-                         "[role]'",
-                         table->path, table->columns, table->columns == 1 ? "" : "s");
+        return error_data(
+            err, "%s: its first line has %d column%s; a line is 'node hyperedge [weight] [role]'",
+            table->path, table->columns, table->columns == 1 ? "" : "s");
     bool role = table->columns > 2 && is_role(table, table->columns - 1);
     columns->end[0] = 0;
     columns->end[1] = 1;
     columns->weight = table->columns - role > 2 ? 2 : -1;
     columns->word = role ? table->columns - 1 : -1;
     return table->columns - role <= 3 ||
-           error_set(err, EXIT_DATA, "%s: expected the role s, t or b at the end of its first line",
-                     table->path);
+           error_data(err, "%s: expected the role s, t or b at the end of its first line",
+                      table->path);
 }
 
 static bool find_columns(LinkColumns *columns, const Table *table, const Config *config,
                          Warnings *warnings, Error *err) {
     *columns = (LinkColumns){{-1, -1}, -1, -1};
     if (table->columns == 0)
-        return error_set(err, EXIT_DATA, "%s: there are no pins in it", table->path);
+        return error_data(err, "%s: there are no pins in it", table->path);
     return table->header ? by_names(columns, table, config, warnings, err)
                          : by_width(columns, table, config, err);
 }
@@ -81,15 +78,14 @@ static bool find_columns(LinkColumns *columns, const Table *table, const Config 
 static bool check_lines(const Links *l, Error *err) {
     for (int64_t p = 0; p < l->count; p++) {
         if (l->weight != NULL && l->weight[p] < 0)
-            return error_set(err, EXIT_DATA,
-                             "%s:%lld: the hyperedge weighs %g; weights are not negative",
-                             l->table.path, (long long)l->line[p], (double)l->weight[p]);
+            return error_data(err, "%s:%lld: the hyperedge weighs %g; weights are not negative",
+                              l->table.path, (long long)l->line[p], (double)l->weight[p]);
         if (l->word != NULL && (l->word[p] == 0 || strchr("stb", l->word[p]) == NULL))
-            return error_set(err, EXIT_DATA, "%s:%lld: expected the role s, t or b, found '%c'",
-                             l->table.path, (long long)l->line[p],
-                             isprint((unsigned char)l->word[p]) ? l->word[p] : ' ');
+            return error_data(err, "%s:%lld: expected the role s, t or b, found '%c'",
+                              l->table.path, (long long)l->line[p],
+                              isprint((unsigned char)l->word[p]) ? l->word[p] : ' ');
     }
-    return l->count > 0 || error_set(err, EXIT_DATA, "%s: there are no pins in it", l->table.path);
+    return l->count > 0 || error_data(err, "%s: there are no pins in it", l->table.path);
 }
 
 static bool take_roles(Pins *pins, const Links *l, Error *err) {
@@ -111,11 +107,11 @@ static bool agree_on_weights(Dataset *dataset, const Links *list, const char *pa
             line[h] = list->line[p];
             weight[h] = list->weight[p];
         } else if (weight[h] != list->weight[p]) {
-            error_set(err, EXIT_DATA,
-                      "%s:%lld: the hyperedge weighs %g here, but %g in line %lld; the lines of a "
-                      "hyperedge have one weight",
-                      path, (long long)list->line[p], (double)list->weight[p], (double)weight[h],
-                      (long long)line[h]);
+            error_data(err,
+                       "%s:%lld: the hyperedge weighs %g here, but %g in line %lld; the lines of a "
+                       "hyperedge have one weight",
+                       path, (long long)list->line[p], (double)list->weight[p], (double)weight[h],
+                       (long long)line[h]);
         }
     }
     memory_free(line);
@@ -149,10 +145,10 @@ static bool check_names(Dataset *dataset, const Links *l, const IdColumns *ids, 
     if (!l->members || !begins_with_names(l, ids, nodes))
         return true;
     if (ids->columns == 2)
-        return error_set(err, EXIT_DATA,
-                         "%s: every line begins with an id that is in no other place, nor in "
-                         "data.nodes; %s",
-                         path, says);
+        return error_data(
+            err,
+            "%s: every line begins with an id that is in no other place, nor in data.nodes; %s",
+            path, says);
     warnings_add(&dataset->warnings, "every line begins with an id that is in no other place; %s",
                  says);
     return true;

@@ -49,16 +49,14 @@ static bool name_inside(UNUSED const char *path, char name[DATASET_NAME], UNUSED
 static bool take_types(Dataset *d, Npy *npy, int64_t rows, Error *err) {
     CLEARED(memory_drop) int64_t *type = NULL;
     if (npy->rank != 1 || npy->elements != rows)
-        return error_set(err, EXIT_DATA, "it needs %lld entries, one for each node",
-                         (long long)rows);
+        return error_data(err, "it needs %lld entries, one for each node", (long long)rows);
     if (!npy_to_int64(npy, &type, err))
         return false;
     d->split = TRY(uint8_t, rows, "splits", err);
     for (int64_t i = 0; d->split != NULL && err->code == 0 && i < rows; i++)
         if (type[i] < SPLIT_NONE || type[i] > SPLIT_TEST)
-            error_set(err, EXIT_DATA,
-                      "node %lld has type %lld; 1 is training, 2 validation, 3 test", (long long)i,
-                      (long long)type[i]);
+            error_data(err, "node %lld has type %lld; 1 is training, 2 validation, 3 test",
+                       (long long)i, (long long)type[i]);
         else
             d->split[i] = (uint8_t)type[i];
     return err->code == 0;
@@ -86,8 +84,8 @@ static void drop_loops(Dataset *d) {
 static bool read(Dataset *d, const Request *request, Error *err) {
     FormatFile file[FORMAT_FILES];
     if (files(request->path, file) == 0)
-        return error_set(err, EXIT_DATA, "%s: there are no %s and %s in it", request->path,
-                         data_name, graph_names[0]);
+        return error_data(err, "%s: there are no %s and %s in it", request->path, data_name,
+                          graph_names[0]);
     if (!matrix_read(d, file[GRAPH].path, err))
         return false;
     if (strcmp(path_name(file[GRAPH].path), graph_names[1]) == 0)

@@ -33,9 +33,9 @@ const Format *format_find(const char *name, const char *path, Error *err) {
         return NULL;
     const Format *format = guess(path);
     if (format == NULL)
-        error_set(err, EXIT_CONFIG,
-                  "%s: its name does not say what format it has; set data.format to one of %s",
-                  path, family_words(&format_family, (char[FAMILY_WORDS]){0}));
+        error_config(err,
+                     "%s: its name does not say what format it has; set data.format to one of %s",
+                     path, family_words(&format_family, (char[FAMILY_WORDS]){0}));
     return format;
 }
 
@@ -130,7 +130,7 @@ static bool format_is_stream(const Config *config, const char *path) {
 bool dataset_load(Dataset *dataset, const Config *config, Error *err) {
     *dataset = (Dataset){0};
     if (config->data.path[0] == '\0')
-        return error_set(err, EXIT_CONFIG, "data.path: no dataset is named");
+        return error_config(err, "data.path: no dataset is named");
     const char *path = DATASET_PATH(config, config->data.path);
     if (file_is_denied(path, err))
         return false;

@@ -60,10 +60,9 @@ bool recipe_parse(const char *generator, const char *text, const RecipeKey *keys
         double value = equals == NULL ? NAN : strtod(equals + 1, &end);
         if (equals == NULL || end == equals + 1 || *end != '\0' ||
             !set_number(keys, count, entry, value))
-            return error_set(err, EXIT_USAGE,
-                             "%s: '%s' is not KEY=NUMBER with a known key in its range; there are "
-                             "%s",
-                             generator, entry, dataset_generator_list());
+            return error_usage(
+                err, "%s: '%s' is not KEY=NUMBER with a known key in its range; there are %s",
+                generator, entry, dataset_generator_list());
     }
     return true;
 }
@@ -103,10 +102,9 @@ static bool find_recipe(Recipe *recipe, const char *name, Error *err) {
     }
     const char *closest = family_closest(name, names, count);
     if (closest != NULL)
-        return error_set(err, EXIT_USAGE, "there is no generator '%s'; did you mean %s?", name,
-                         closest);
-    return error_set(err, EXIT_USAGE, "there is no generator '%s'; there are %s", name,
-                     dataset_generator_list());
+        return error_usage(err, "there is no generator '%s'; did you mean %s?", name, closest);
+    return error_usage(err, "there is no generator '%s'; there are %s", name,
+                       dataset_generator_list());
 }
 
 // --- communities

@@ -64,8 +64,8 @@ bool is_dcsbm(const char *name) { return preset_of(name) != NULL; }
 static bool scale_by(BlockRecipe *p, const char *name, double scale, Error *err) {
     double nodes = (double)p->nodes * scale, edges = (double)p->edges * scale;
     if (nodes < 2 || nodes > DATASET_MAX_NODES)
-        return error_set(err, EXIT_USAGE, "%s: %.0f nodes; 2 to %d can be made", name, nodes,
-                         DATASET_MAX_NODES);
+        return error_usage(err, "%s: %.0f nodes; 2 to %d can be made", name, nodes,
+                           DATASET_MAX_NODES);
     p->nodes = (int64_t)nodes;
     p->edges = (int64_t)edges;
     p->most = p->most < p->nodes - 1 ? p->most : p->nodes - 1;
@@ -102,10 +102,10 @@ static bool parse(BlockRecipe *p, int64_t *parts, const char *name, Error *err) 
                       (int)(sizeof keys / sizeof *keys), err))
         return false;
     if (*parts > 0 && p->multiplicity == 0)
-        return error_set(err, EXIT_USAGE,
-                         "%s: parts says for how many METIS parts the multiplicity is; set "
-                         "multiplicity too",
-                         name);
+        return error_usage(
+            err,
+            "%s: parts says for how many METIS parts the multiplicity is; set multiplicity too",
+            name);
     *parts = *parts > 0 ? *parts : 4;
     return scale_by(p, name, scale, err);
 }

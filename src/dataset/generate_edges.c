@@ -73,10 +73,10 @@ static bool find_scale(Planted *p, Error *err) {
         *(expected_home(p, w, tail, exp(middle)) < wanted ? &low : &high) = middle;
     }
     p->scale = exp(high);
-    return ok || error_set(err, EXIT_CONFIG,
-                           "%lld stored edges cannot be placed in %d communities of %lld nodes; "
-                           "change edges, communities or abroad",
-                           (long long)p->recipe->edges, p->communities, (long long)n);
+    return ok || error_config(err,
+                              "%lld stored edges cannot be placed in %d communities of %lld nodes; "
+                              "change edges, communities or abroad",
+                              (long long)p->recipe->edges, p->communities, (long long)n);
 }
 
 // Writes to `out` the members j > i of community c that the i-th is joined to, as positions in the

@@ -200,9 +200,9 @@ static bool parse_planted(Hyper *h, const char *text, Error *err) {
     if (!recipe_parse("hyper-planted", text, keys, (int)(sizeof keys / sizeof *keys), err))
         return false;
     return h->classes <= h->communities ||
-           error_set(err, EXIT_USAGE,
-                     "hyper-planted: %lld classes of %lld communities; a class has at least one",
-                     (long long)h->classes, (long long)h->communities);
+           error_usage(err,
+                       "hyper-planted: %lld classes of %lld communities; a class has at least one",
+                       (long long)h->classes, (long long)h->communities);
 }
 
 static bool parse_zipf(Hyper *h, const char *text, Error *err) {

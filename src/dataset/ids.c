@@ -199,8 +199,8 @@ bool ids_number_nodes(IdColumns *columns, NodeIds *ids, int64_t *numbers, int64_
     *numbers = ids->count;
     warn_of_rows(columns, ids, warnings);
     if (ids->count > DATASET_MAX_NODES)
-        return error_set(err, EXIT_DATA, "%s: %lld %ss; up to %d can be used", path,
-                         (long long)ids->count, columns->noun, DATASET_MAX_NODES);
+        return error_data(err, "%s: %lld %ss; up to %d can be used", path, (long long)ids->count,
+                          columns->noun, DATASET_MAX_NODES);
     if (are_rows(ids))
         node_ids_clear(ids);
     return true;

@@ -344,18 +344,17 @@ void fitted_begin(Dataset *dataset, int steps);
 bool fitted_read(Dataset *dataset, const Config *config, Error *err);
 static inline bool fitted_takes(const FittedStep *fitted, const Dataset *dataset, Error *err) {
     return fitted->columns == dataset->features ||
-           error_set(err, EXIT_DATA,
-                     "the data have %lld features of a node where the training had %lld; give the "
-                     "same columns in data.features or data.nodes",
-                     (long long)dataset->features, (long long)fitted->columns);
+           error_data(err,
+                      "the data have %lld features of a node where the training had %lld; give the "
+                      "same columns in data.features or data.nodes",
+                      (long long)dataset->features, (long long)fitted->columns);
 }
 
 // What steps that read features ask for first.
 static inline bool has_features(const Dataset *dataset, Error *err) {
     return dataset->features > 0 ||
-           error_set(err, EXIT_CONFIG,
-                     "the dataset has no features; create them with random:D "
-                     "or degree, or name a file in data.features");
+           error_config(err, "the dataset has no features; create them with random:D or degree, or "
+                             "name a file in data.features");
 }
 // The dataset is a graph from now on; *graph is empty afterwards.
 void become_graph(Dataset *dataset, Csr *graph);

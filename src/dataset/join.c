@@ -28,9 +28,9 @@ static bool find_nodes(Join *join, const NodeIds *ids, Error *err) {
         return false;
     if ((ids->count > 0 ? ids->number : join->roster->known.number) == NULL &&
         join->roster->known.number != NULL)
-        return error_set(err, EXIT_DATA, "its ids are numbers, but those of the edges are text");
+        return error_data(err, "its ids are numbers, but those of the edges are text");
     if (join->roster->known.number == NULL && ids->number != NULL && count > 0)
-        return error_set(err, EXIT_DATA, "its ids are text, but those of the edges are numbers");
+        return error_data(err, "its ids are text, but those of the edges are numbers");
 #pragma omp parallel for schedule(static) if (count > 65536)
     for (int64_t k = 0; k < count; k++)
         join->node[k] = (int32_t)find_node(join, ids, k);
@@ -120,9 +120,9 @@ static bool has_label(const Dataset *d, const NodeIds *known, int64_t id, int32_
     if (dataset_is_labelled(d, node))
         return true;
     node_id_text(known, id, text);
-    return error_set(err, EXIT_DATA,
-                     "'%s' holds %s, which has no label; take it out of '%s' or give it a label",
-                     key, text, key);
+    return error_data(err,
+                      "'%s' holds %s, which has no label; take it out of '%s' or give it a label",
+                      key, text, key);
 }
 
 static bool put_split(const Join *join, int s, Error *err) {

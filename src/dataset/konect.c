@@ -15,10 +15,10 @@ bool konect_look(Konect *konect, const Text *text, const char *path, Error *err)
     if (!konect->is)
         return true;
     if (text->data[2] == 'b')
-        return error_set(err, EXIT_DATA,
-                         "%s: KONECT calls it bipartite (bip), so its columns number two kinds of "
-                         "nodes; read it as a hypergraph with data.format=pins",
-                         path);
+        return error_data(err,
+                          "%s: KONECT calls it bipartite (bip), so its columns number two kinds of "
+                          "nodes; read it as a hypergraph with data.format=pins",
+                          path);
     konect->undirected = text->data[2] == 's';
     const char *second = strchr(text->data, '\n');
     if (second != NULL && sscanf(second + 1, "%% %lld %lld", &edges, &nodes) == 2)
@@ -31,8 +31,7 @@ bool konect_columns(LinkColumns *columns, const Table *table, Warnings *warnings
     if (table->columns > 3)
         warnings_add(warnings, "column 4, the time, is not read");
     return (table->columns >= 2 && table->columns <= 4) ||
-           error_set(err, EXIT_DATA, "%s: KONECT has 2 to 4 columns, not %d", table->path,
-                     table->columns);
+           error_data(err, "%s: KONECT has 2 to 4 columns, not %d", table->path, table->columns);
 }
 
 // id i is row i - 1.
@@ -42,17 +41,17 @@ bool konect_rows(const Konect *konect, Links *links, int64_t *nodes, Error *err)
         for (int64_t e = 0; e < links->count; e++) {
             int64_t *id = &links->id[end][e];
             if (links->is_text || *id < 1 || (konect->nodes > 0 && *id > konect->nodes))
-                return error_set(
-                    err, EXIT_DATA,
-                    "%s: the ids of KONECT are 1 to %lld, but edge %lld has another; if "
-                    "this is no file of KONECT, remove its first line",
-                    links->table.path, (long long)(konect->nodes > 0 ? konect->nodes : INT32_MAX),
-                    (long long)e + 1);
+                return error_data(err,
+                                  "%s: the ids of KONECT are 1 to %lld, but edge %lld has another; "
+                                  "if this is no file of KONECT, remove its first line",
+                                  links->table.path,
+                                  (long long)(konect->nodes > 0 ? konect->nodes : INT32_MAX),
+                                  (long long)e + 1);
             largest = *id > largest ? *id : largest;
             --*id;
         }
     *nodes = konect->nodes > 0 ? konect->nodes : largest;
     return *nodes <= DATASET_MAX_NODES ||
-           error_set(err, EXIT_DATA, "%s: %lld nodes; up to %d can be used", links->table.path,
-                     (long long)*nodes, DATASET_MAX_NODES);
+           error_data(err, "%s: %lld nodes; up to %d can be used", links->table.path,
+                      (long long)*nodes, DATASET_MAX_NODES);
 }

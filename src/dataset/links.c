@@ -234,6 +234,6 @@ bool links_check_notation(const Table *table, const Text *text, Error *err) {
                "NEW, and set data.format=members";
     else if (has_arrow(scan.at, word))
         cure = "with an arrow; leave it out: sed 's/ *\\(->\\|=>\\|" ARROW "\\) */ /' OLD > NEW";
-    return cure == NULL || error_set(err, EXIT_DATA, "%s: its first line begins with '%.*s', %s",
-                                     table->path, (int)(word < 40 ? word : 40), scan.at, cure);
+    return cure == NULL || error_data(err, "%s: its first line begins with '%.*s', %s", table->path,
+                                      (int)(word < 40 ? word : 40), scan.at, cure);
 }

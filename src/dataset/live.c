@@ -60,8 +60,8 @@ bool dataset_from_live(Dataset *dataset, const LiveHypergraph *live, const int32
     Numbers numbers = {.live = live, .order = order};
     *dataset = (Dataset){0};
     if (live->pins == 0)
-        return error_set(err, EXIT_DATA,
-                         "there are no pins; a hypergraph has at least one hyperedge with a node");
+        return error_data(err,
+                          "there are no pins; a hypergraph has at least one hyperedge with a node");
     bool ok = hypergraph_fits(live->side[SIDE_NODE].count, live->side[SIDE_HYPEREDGE].count, err) &&
               number_nodes(&numbers, err) && make(dataset, &numbers, err);
     memory_free(numbers.node);

@@ -29,10 +29,10 @@ static bool refuse_matrix_market(Text *text, const char *path, Error *err) {
     if (strncmp(text->data, "%%MatrixMarket", 14) != 0)
         return false;
     text_clear(text);
-    error_set(err, EXIT_DATA,
-              "%s is a file of Matrix Market, which is read as a graph only; convert it in Python: "
-              "scipy.sparse.save_npz(\"x.npz\", scipy.io.mmread(\"%s\").tocsr())",
-              path, path_name(path));
+    error_data(err,
+               "%s is a file of Matrix Market, which is read as a graph only; convert it in "
+               "Python: scipy.sparse.save_npz(\"x.npz\", scipy.io.mmread(\"%s\").tocsr())",
+               path, path_name(path));
     return true;
 }
 
@@ -177,10 +177,9 @@ static bool ids_are_no_features(Dataset *dataset, const char *path, bool table, 
         return true;
     qsort(column, (size_t)count, sizeof *column, by_size);
     return !is_column_of_ids(&dataset->ids, column, count) ||
-           error_set(err, EXIT_DATA,
-                     "its first column is the ids of the nodes, and its rows are not in the "
-                     "ascending order of these, as those of data.features are; name it as "
-                     "data.nodes with data.columns={\"id\": 1}");
+           error_data(err, "its first column is the ids of the nodes, and its rows are not in the "
+                           "ascending order of these, as those of data.features are; name it as "
+                           "data.nodes with data.columns={\"id\": 1}");
 }
 
 static bool take_arrays(Dataset *dataset, NodeFiles *node_files, Error *err) {
@@ -223,10 +222,10 @@ bool node_files_add_ids(NodeFiles *node_files, IdColumns *columns, Error *err) {
     NodeIds *known = &node_files->roster.known;
     bool text = columns->of[0].text != NULL;
     if (text == (known->number != NULL))
-        return error_set(err, EXIT_DATA,
-                         "%s: its ids are %s, but those of the edges are %s; set "
-                         "data.ids=text to take all of them as names",
-                         node_files->path, text ? "numbers" : "text", text ? "text" : "numbers");
+        return error_data(err,
+                          "%s: its ids are %s, but those of the edges are %s; set data.ids=text to "
+                          "take all of them as names",
+                          node_files->path, text ? "numbers" : "text", text ? "text" : "numbers");
     int64_t *value = TRY(int64_t, known->count, "ids of nodes", err);
     for (int64_t k = 0; value != NULL && k < known->count; k++)
         value[k] = text ? span_of(known->offset[k], known->offset[k + 1] - known->offset[k])

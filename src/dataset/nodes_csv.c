@@ -63,10 +63,10 @@ static bool find_columns(NodeColumns *columns, const Sheet *sheet, const Config 
                          Error *err) {
     const Table *t = &sheet->table;
     if (!t->header && config_column(config, "id", 0) == NULL)
-        return error_set(err, EXIT_DATA,
-                         "%s: its first line must name its columns, one of them 'id'; or set "
-                         "data.columns={\"id\": 1, \"label\": %d}",
-                         t->path, t->columns > 1 ? likely_label(sheet) : 2);
+        return error_data(err,
+                          "%s: its first line must name its columns, one of them 'id'; or set "
+                          "data.columns={\"id\": 1, \"label\": %d}",
+                          t->path, t->columns > 1 ? likely_label(sheet) : 2);
     *columns = (NodeColumns){{-1, -1, -1}, {-1, -1, -1}};
     if (!column_find(&columns->own[OF_ID], t, config, "id", WORDS_ID, err) ||
         !column_find(&columns->own[OF_LABEL], t, config, "label", WORDS_LABEL, err) ||
@@ -74,10 +74,10 @@ static bool find_columns(NodeColumns *columns, const Sheet *sheet, const Config 
         return false;
     find_masks(columns->mask, sheet);
     return columns->own[OF_ID] >= 0 ||
-           error_set(err, EXIT_DATA,
-                     "%s: none of its columns is called id, node, name or nodeid; set "
-                     "data.columns={\"id\": \"...\"}",
-                     t->path);
+           error_data(err,
+                      "%s: none of its columns is called id, node, name or nodeid; set "
+                      "data.columns={\"id\": \"...\"}",
+                      t->path);
 }
 
 static bool take_ids(Roster *roster, const Sheet *sheet, int column, const Config *config,
@@ -89,8 +89,8 @@ static bool take_ids(Roster *roster, const Sheet *sheet, int column, const Confi
     for (int64_t r = 0; err->code == 0 && r < sheet->rows; r++) {
         const Cell *cell = cell_at(sheet, r, column);
         if (cell->length == 0 || cell->length >= INT64_C(1) << SPAN_BITS)
-            return error_set(err, EXIT_DATA, "%s:%lld: its id is %s", sheet->table.path,
-                             (long long)sheet->line[r], cell->length == 0 ? "empty" : "too long");
+            return error_data(err, "%s:%lld: its id is %s", sheet->table.path,
+                              (long long)sheet->line[r], cell->length == 0 ? "empty" : "too long");
         id_note(&roster->kind, config, roster->path, sheet->line[r], cell, &roster->row[r]);
     }
     if (err->code != 0 || !id_kind_decide(&text, &roster->kind, config, err))
@@ -106,10 +106,9 @@ static bool take_ids(Roster *roster, const Sheet *sheet, int column, const Confi
     for (int64_t r = 0; err->code == 0 && r < sheet->rows; r++) {
         int64_t *first = &line[roster->row[r]];
         if (*first != 0)
-            error_set(err, EXIT_DATA,
-                      "%s:%lld: the id '%s' stands in line %lld already; a node has one row",
-                      sheet->table.path, (long long)sheet->line[r],
-                      SHOWN(node_id_text(&roster->known, roster->row[r], id)), (long long)*first);
+            error_data(err, "%s:%lld: the id '%s' stands in line %lld already; a node has one row",
+                       sheet->table.path, (long long)sheet->line[r],
+                       SHOWN(node_id_text(&roster->known, roster->row[r], id)), (long long)*first);
         *first = sheet->line[r];
     }
     return err->code == 0;
@@ -150,10 +149,9 @@ static bool take_split(Roster *roster, const Sheet *sheet, int column, Error *er
         const Cell *cell = cell_at(sheet, r, column);
         int found = split_of_word(cell->at, cell->length);
         if (found < 0)
-            return error_set(err, EXIT_DATA,
-                             "%s:%lld: the split '%.*s' is none of train, val, test, none",
-                             sheet->table.path, (long long)sheet->line[r],
-                             (int)(cell->length < 31 ? cell->length : 31), cell->at);
+            return error_data(err, "%s:%lld: the split '%.*s' is none of train, val, test, none",
+                              sheet->table.path, (long long)sheet->line[r],
+                              (int)(cell->length < 31 ? cell->length : 31), cell->at);
         roster->data.split[r] = (uint8_t)found;
     }
     roster->has_split = true;
@@ -167,10 +165,10 @@ static bool take_masks(Roster *roster, const Sheet *sheet, const int mask[3], Er
         for (int k = 0; k < 3; k++) {
             int is = mask[k] >= 0 ? truth_of(cell_at(sheet, r, mask[k])) : 0;
             if (is < 0 || (is == 1 && roster->data.split[r] != SPLIT_NONE))
-                return error_set(err, EXIT_DATA, "%s:%lld: column '%s' %s", sheet->table.path,
-                                 (long long)sheet->line[r], SHOWN(sheet->table.name[mask[k]]),
-                                 is < 0 ? "is a mask, but holds neither true, false, 1 nor 0 here"
-                                        : "has a node that another mask has, too");
+                return error_data(err, "%s:%lld: column '%s' %s", sheet->table.path,
+                                  (long long)sheet->line[r], SHOWN(sheet->table.name[mask[k]]),
+                                  is < 0 ? "is a mask, but holds neither true, false, 1 nor 0 here"
+                                         : "has a node that another mask has, too");
             if (is == 1)
                 roster->data.split[r] = (uint8_t)(SPLIT_TRAIN + k);
         }
@@ -254,10 +252,10 @@ bool roster_read_csv(Roster *roster, const char *path, const Config *config, Err
 static bool refuse_ids(const Sheet *sheet, const char *key, Error *err) {
     for (int c = 0; sheet->table.header && c < sheet->table.columns; c++)
         if (column_is_word(sheet->table.name[c], "id ids nodeid"))
-            return !error_set(err, EXIT_DATA,
-                              "%s: its column '%s' names nodes by ids; give the file as data.nodes "
-                              "instead of %s, whose rows are nodes in their order",
-                              sheet->table.path, SHOWN(sheet->table.name[c]), key);
+            return !error_data(err,
+                               "%s: its column '%s' names nodes by ids; give the file as "
+                               "data.nodes instead of %s, whose rows are nodes in their order",
+                               sheet->table.path, SHOWN(sheet->table.name[c]), key);
     return false;
 }
 
@@ -271,7 +269,7 @@ bool features_from_csv(Npy *npy, Text *text, const char *path, const Config *con
         sheet_empty_missing(&sheet, c);
     int count = ok ? feature_columns(&sheet, NULL, column, &warnings, err) : 0;
     if (ok && warnings.text[0] != 0)
-        ok = error_set(err, EXIT_DATA, "%s; features are numbers", warnings.text);
+        ok = error_data(err, "%s; features are numbers", warnings.text);
     *npy = (Npy){.kind = NPY_FLOAT, .item = 4, .rank = 2};
     if (ok && count >= 0)
         npy->data = (unsigned char *)feature_numbers(&sheet, column, count, err);
@@ -293,12 +291,11 @@ static int label_column(const Sheet *sheet, const Config *config, Error *err) {
             last = c;
         }
     if (found < 0 && columns != 1)
-        error_set(
-            err, EXIT_DATA,
-            "%s: %d columns, none of them called label; set data.columns={\"label\": ...}, or, "
-            "if one of them holds the ids of nodes, name the file as data.nodes, with "
-            "data.columns={\"id\": 1, \"label\": 2} where it names no columns",
-            sheet->table.path, columns);
+        error_data(err,
+                   "%s: %d columns, none of them called label; set data.columns={\"label\": ...}, "
+                   "or, if one of them holds the ids of nodes, name the file as data.nodes, with "
+                   "data.columns={\"id\": 1, \"label\": 2} where it names no columns",
+                   sheet->table.path, columns);
     return found >= 0 ? found : last;
 }
 

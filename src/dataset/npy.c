@@ -70,18 +70,18 @@ static bool take_extent(Literal *text, int64_t *out) {
 
 static bool parse_shape(Npy *npy, Literal *text, Error *err) {
     if (!take_char(text, '('))
-        return error_set(err, EXIT_DATA, "the header's shape is not a tuple");
+        return error_data(err, "the header's shape is not a tuple");
     npy->rank = 0;
     while (!take_char(text, ')')) {
         if (npy->rank == NPY_RANK)
-            return error_set(err, EXIT_DATA, "the array has more than %d dimensions", NPY_RANK);
+            return error_data(err, "the array has more than %d dimensions", NPY_RANK);
         if (!take_extent(text, &npy->shape[npy->rank]))
-            return error_set(err, EXIT_DATA,
-                             "the header's shape holds something else than non-negative numbers");
+            return error_data(err,
+                              "the header's shape holds something else than non-negative numbers");
         npy->rank++;
         skip_blanks(text);
         if (!take_char(text, ',') && (text->at == text->end || *text->at != ')'))
-            return error_set(err, EXIT_DATA, "the header's shape is not a tuple");
+            return error_data(err, "the header's shape is not a tuple");
     }
     return true;
 }
@@ -105,9 +105,8 @@ static bool kind_is_allowed(char kind, int64_t size) {
 static bool parse_descr(Npy *npy, const char *descr, Error *err) {
     char order = descr[0], kind = order == '\0' ? '\0' : descr[1];
     if (kind == 'O')
-        return error_set(err, EXIT_DATA,
-                         "it is an object array (a Python pickle), which is never read; store it "
-                         "as numbers or as fixed-width text");
+        return error_data(err, "it is an object array (a Python pickle), which is never read; "
+                               "store it as numbers or as fixed-width text");
     Literal digits = {descr + 2, descr + strlen(descr)};
     int64_t size = 0;
     bool ok = (order == '<' || order == '>' || order == '|') && kind != '\0' &&
@@ -115,9 +114,8 @@ static bool parse_descr(Npy *npy, const char *descr, Error *err) {
               digits.at == digits.end && digits.end[-1] != 'L';
     ok = ok && kind_is_allowed(kind, size) && (order != '|' || size == 1 || kind == 'S');
     if (!ok)
-        return error_set(err, EXIT_DATA,
-                         "the type '%s' is not one of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1 U S",
-                         descr);
+        return error_data(
+            err, "the type '%s' is not one of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1 U S", descr);
     npy->kind = kind == 'S' ? NPY_TEXT : (NpyKind)kind;
     npy->wide = kind == 'U';
     npy->item = (int)(kind == 'U' ? 4 * size : size);
@@ -129,47 +127,47 @@ static bool parse_entry(Npy *npy, Literal *text, unsigned *seen, Error *err) {
     static const char *const keys[3] = {"descr", "fortran_order", "shape"};
     char key[32], descr[32];
     if (!take_string(text, key, sizeof key) || !take_char(text, ':'))
-        return error_set(err, EXIT_DATA, "the header is not a Python dict");
+        return error_data(err, "the header is not a Python dict");
     unsigned which = 0;
     while (which < 3 && strcmp(key, keys[which]) != 0)
         which++;
     if (which == 3 || (*seen >> which & 1) != 0)
-        return error_set(err, EXIT_DATA, "the header's key '%s' is %s", key,
-                         which == 3 ? "unknown" : "there twice");
+        return error_data(err, "the header's key '%s' is %s", key,
+                          which == 3 ? "unknown" : "there twice");
     *seen |= 1u << which;
     if (which == 2)
         return parse_shape(npy, text, err);
     if (which == 1) {
         npy->fortran = take_word(text, "True");
         return npy->fortran || take_word(text, "False") ||
-               error_set(err, EXIT_DATA, "the header's fortran_order is neither True nor False");
+               error_data(err, "the header's fortran_order is neither True nor False");
     }
     if (!take_string(text, descr, sizeof descr))
-        return error_set(err, EXIT_DATA,
-                         "the header's descr is not the name of a plain type (structured arrays "
-                         "are not read)");
+        return error_data(
+            err,
+            "the header's descr is not the name of a plain type (structured arrays are not read)");
     return parse_descr(npy, descr, err);
 }
 
 static bool parse_dict(Npy *npy, Literal *text, Error *err) {
     unsigned seen = 0;
     if (!take_char(text, '{'))
-        return error_set(err, EXIT_DATA, "the header is not a Python dict");
+        return error_data(err, "the header is not a Python dict");
     while (!take_char(text, '}')) {
         if (!parse_entry(npy, text, &seen, err))
             return false;
         skip_blanks(text);
         if (!take_char(text, ',') && (text->at == text->end || *text->at != '}'))
-            return error_set(err, EXIT_DATA, "the header is not a Python dict");
+            return error_data(err, "the header is not a Python dict");
     }
     skip_blanks(text);
     if (text->at != text->end)
-        return error_set(err, EXIT_DATA, "something follows the header's dict");
+        return error_data(err, "something follows the header's dict");
     if (seen != 7)
-        return error_set(err, EXIT_DATA, "the header has no '%s'",
-                         (seen & 1) == 0   ? "descr"
-                         : (seen & 2) == 0 ? "fortran_order"
-                                           : "shape");
+        return error_data(err, "the header has no '%s'",
+                          (seen & 1) == 0   ? "descr"
+                          : (seen & 2) == 0 ? "fortran_order"
+                                            : "shape");
     return true;
 }
 
@@ -181,7 +179,7 @@ static bool count_elements(Npy *npy, size_t *bytes, Error *err) {
         overflow |= __builtin_mul_overflow(npy->elements, npy->shape[d], &npy->elements);
     overflow |= __builtin_mul_overflow((size_t)npy->elements, (size_t)npy->item, bytes);
     if (overflow || *bytes > (size_t)INT64_MAX)
-        return error_set(err, EXIT_DATA, "the shape asks for more bytes than there can be");
+        return error_data(err, "the shape asks for more bytes than there can be");
     return true;
 }
 
@@ -189,32 +187,31 @@ static bool count_elements(Npy *npy, size_t *bytes, Error *err) {
 static bool read_header(Npy *npy, NpyInput *input, size_t *start, Error *err) {
     unsigned char head[12];
     if (input->bytes < 10)
-        return error_set(err, EXIT_DATA, "%zu bytes are too few for an npy array", input->bytes);
+        return error_data(err, "%zu bytes are too few for an npy array", input->bytes);
     if (!input->pull(input->context, head, 10, err))
         return false;
     if (memcmp(head, "\x93NUMPY", 6) != 0)
-        return error_set(err, EXIT_DATA, "it does not begin like an npy array");
+        return error_data(err, "it does not begin like an npy array");
     if (head[6] < 1 || head[6] > 3 || head[7] != 0)
-        return error_set(err, EXIT_DATA, "npy version %d.%d is unknown (1.0, 2.0 and 3.0 are)",
-                         head[6], head[7]);
+        return error_data(err, "npy version %d.%d is unknown (1.0, 2.0 and 3.0 are)", head[6],
+                          head[7]);
     size_t length = (size_t)head[8] | (size_t)head[9] << 8;
     *start = 10 + length;
     if (head[6] > 1) {
         if (input->bytes < 12 || !input->pull(input->context, head + 10, 2, err))
-            return error_set(err, EXIT_DATA, "it ends inside the header");
+            return error_data(err, "it ends inside the header");
         length |= (size_t)head[10] << 16 | (size_t)head[11] << 24;
         *start = 12 + length;
     }
     char text[NPY_HEADER];
     if (*start > input->bytes)
-        return error_set(err, EXIT_DATA, "it ends inside the header");
+        return error_data(err, "it ends inside the header");
     if (length == 0 || length > sizeof text)
-        return error_set(err, EXIT_DATA, "the header has %zu bytes (1 to %zu are read)", length,
-                         sizeof text);
+        return error_data(err, "the header has %zu bytes (1 to %zu are read)", length, sizeof text);
     if (!input->pull(input->context, text, length, err))
         return false;
     if (text[length - 1] != '\n')
-        return error_set(err, EXIT_DATA, "the header does not end in a newline");
+        return error_data(err, "the header does not end in a newline");
     return parse_dict(npy, &(Literal){text, text + length}, err);
 }
 
@@ -225,8 +222,8 @@ bool npy_head(Npy *npy, const char *name, NpyInput *input, size_t *bytes, Error 
     if (!read_header(npy, input, &start, err) || !count_elements(npy, bytes, err))
         return false;
     if (*bytes > input->bytes - start)
-        return error_set(err, EXIT_DATA, "it holds %zu data bytes but its shape asks for %zu",
-                         input->bytes - start, *bytes);
+        return error_data(err, "it holds %zu data bytes but its shape asks for %zu",
+                          input->bytes - start, *bytes);
     npy->trailing = *bytes < input->bytes - start;
     return true;
 }

@@ -84,9 +84,8 @@ static bool in_c_order(const Npy *npy) { return !npy->fortran || npy->rank < 2; 
 
 static bool kind_error(const Npy *npy, const char *wanted, Error *err) {
     bool cast = npy->kind == NPY_FLOAT && strcmp(wanted, "integers") == 0;
-    return error_set(err, EXIT_DATA, "'%s' has type '%c%d' where %s are needed%s", npy->name,
-                     (char)npy->kind, npy->item, wanted,
-                     cast ? "; save it as such: array.astype(int)" : "");
+    return error_data(err, "'%s' has type '%c%d' where %s are needed%s", npy->name, (char)npy->kind,
+                      npy->item, wanted, cast ? "; save it as such: array.astype(int)" : "");
 }
 
 // The elements in C order with 64 bits each, those with a sign as two's complement. NULL with an
@@ -115,11 +114,10 @@ static uint64_t *integers(const Npy *npy, Error *err) {
 static bool fits_int64(const Npy *npy, const uint64_t *bits, Error *err) {
     for (int64_t e = 0; npy->kind != NPY_INT && e < npy->elements; e++) {
         if (npy->kind == NPY_UINT && bits[e] > INT64_MAX)
-            return error_set(err, EXIT_DATA, "'%s' holds %llu, which is too large", npy->name,
-                             (unsigned long long)bits[e]);
+            return error_data(err, "'%s' holds %llu, which is too large", npy->name,
+                              (unsigned long long)bits[e]);
         if (npy->kind == NPY_BOOL && bits[e] > 1)
-            return error_set(err, EXIT_DATA, "'%s' holds a bool that is neither 0 nor 1",
-                             npy->name);
+            return error_data(err, "'%s' holds a bool that is neither 0 nor 1", npy->name);
     }
     return true;
 }
@@ -138,9 +136,8 @@ static bool fits_ids(const Npy *npy, const uint64_t *bits, Error *err) {
         return kind_error(npy, "ids", err);
     for (int64_t e = 0; npy->kind == NPY_INT && e < npy->elements; e++)
         if (bits[e] > INT64_MAX)
-            return error_set(err, EXIT_DATA,
-                             "'%s' holds %lld; ids are whole numbers from 0 to 2^64 - 1", npy->name,
-                             (long long)bits[e]);
+            return error_data(err, "'%s' holds %lld; ids are whole numbers from 0 to 2^64 - 1",
+                              npy->name, (long long)bits[e]);
     return true;
 }
 
@@ -158,9 +155,8 @@ static bool fill_float(const Npy *npy, float *out, Error *err) {
     for (int64_t e = 0; e < npy->elements; e++, walk_next(&walk)) {
         const unsigned char *at = npy->data + walk.at * npy->item;
         if (!to_float(npy, at, &out[e]))
-            return error_set(err, EXIT_DATA, "'%s' holds %g, which does not fit 32-bit floats",
-                             npy->name,
-                             float_value(load(at, npy->item, npy->big_endian), npy->item));
+            return error_data(err, "'%s' holds %g, which does not fit 32-bit floats", npy->name,
+                              float_value(load(at, npy->item, npy->big_endian), npy->item));
     }
     return true;
 }
@@ -208,8 +204,8 @@ bool npy_is_taken(const Npy *npy) { return is_native_float(npy) || is_native_int
 
 static bool out_of_range(const Npy *npy, int64_t entry, int64_t value, const char *nouns,
                          int64_t below, Error *err) {
-    return error_set(err, EXIT_DATA, "'%s' holds %lld at entry %lld, but %s are 0 to %lld",
-                     npy->name, (long long)value, (long long)entry, nouns, (long long)below - 1);
+    return error_data(err, "'%s' holds %lld at entry %lld, but %s are 0 to %lld", npy->name,
+                      (long long)value, (long long)entry, nouns, (long long)below - 1);
 }
 
 static bool take_int32(Npy *npy, const char *nouns, int64_t below, int32_t **out, Error *err) {

@@ -36,7 +36,7 @@ static bool names_are_unique(zip_t *zip, int64_t count, Error *err) {
     qsort(name, (size_t)count, sizeof *name, compare_names);
     for (int64_t i = 1; ok && i < count; i++)
         if (strcmp(name[i - 1], name[i]) == 0)
-            ok = error_set(err, EXIT_DATA, "'%.200s' is in the archive twice", SHOWN(name[i]));
+            ok = error_data(err, "'%.200s' is in the archive twice", SHOWN(name[i]));
     return ok;
 }
 
@@ -62,7 +62,7 @@ static bool list_members(Npz *npz, int64_t count, Error *err) {
 static bool read_directory(Npz *npz, Error *err) {
     int64_t count = (int64_t)zip_get_num_entries(npz->archive.zip, 0);
     if (count > 1 << 20)
-        return error_set(err, EXIT_DATA, "%s: it holds %lld members", npz->path, (long long)count);
+        return error_data(err, "%s: it holds %lld members", npz->path, (long long)count);
     return (names_are_unique(npz->archive.zip, count, err) &&
             zip_archive_is_disjoint(&npz->archive, err) && list_members(npz, count, err)) ||
            error_prefix(err, "%s", npz->path);
@@ -260,8 +260,8 @@ void npz_list(const Npz *npz, char *out, size_t size) {
 static bool no_such_array(const Npz *npz, const char *key, Error *err) {
     char found[512];
     npz_list(npz, found, sizeof found);
-    return error_set(err, EXIT_DATA, "%s: there is no array '%s' in it; its arrays are %s",
-                     npz->path, key, found);
+    return error_data(err, "%s: there is no array '%s' in it; its arrays are %s", npz->path, key,
+                      found);
 }
 
 static bool read_array(Npz *npz, const char *key, bool head, Npy *out, Error *err) {

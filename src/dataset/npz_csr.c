@@ -30,7 +30,7 @@ static bool read_values(FileCsr *csr, Npz *npz, const char *prefix, int64_t *cou
     if (csr->values == VALUES_KEPT)
         return npz_floats(npz, key, &csr->value, count, err);
     bool ok = npz_look(npz, key, &npy, err) &&
-              (npy.rank == 1 || error_set(err, EXIT_DATA, "'%s' must be one-dimensional", key));
+              (npy.rank == 1 || error_data(err, "'%s' must be one-dimensional", key));
     *count = npy.elements;
     return ok;
 }
@@ -39,7 +39,7 @@ bool file_csr_shape(FileCsr *csr, Npz *npz, const char *prefix, Error *err) {
     int64_t *shape = NULL, count = 0;
     bool ok = npz_integers(npz, KEY(prefix, "shape"), &shape, &count, err);
     if (ok && (count != 2 || shape[0] < 0 || shape[1] < 0))
-        ok = error_set(err, EXIT_DATA, "'%sshape' must be two numbers of rows and columns", prefix);
+        ok = error_data(err, "'%sshape' must be two numbers of rows and columns", prefix);
     if (ok) {
         csr->rows = shape[0];
         csr->columns = shape[1];
@@ -51,22 +51,21 @@ bool file_csr_shape(FileCsr *csr, Npz *npz, const char *prefix, Error *err) {
 static bool csr_check(const FileCsr *csr, const char *prefix, int64_t offsets, int64_t values,
                       Error *err) {
     if (csr->rows > INT64_MAX - 1 || offsets != csr->rows + 1)
-        return error_set(err, EXIT_DATA,
-                         "'%sindptr' has %lld entries but the shape says %lld rows; rows + 1 are "
-                         "needed",
-                         prefix, (long long)offsets, (long long)csr->rows);
+        return error_data(
+            err, "'%sindptr' has %lld entries but the shape says %lld rows; rows + 1 are needed",
+            prefix, (long long)offsets, (long long)csr->rows);
     if (values != csr->entries)
-        return error_set(err, EXIT_DATA, "'%sdata' has %lld entries but '%sindices' has %lld",
-                         prefix, (long long)values, prefix, (long long)csr->entries);
+        return error_data(err, "'%sdata' has %lld entries but '%sindices' has %lld", prefix,
+                          (long long)values, prefix, (long long)csr->entries);
     if (csr->offset[0] != 0 || csr->offset[csr->rows] != csr->entries)
-        return error_set(err, EXIT_DATA,
-                         "'%sindptr' runs from %lld to %lld where 0 to %lld (the length of "
-                         "'%sindices') is needed",
-                         prefix, (long long)csr->offset[0], (long long)csr->offset[csr->rows],
-                         (long long)csr->entries, prefix);
+        return error_data(err,
+                          "'%sindptr' runs from %lld to %lld where 0 to %lld (the length of "
+                          "'%sindices') is needed",
+                          prefix, (long long)csr->offset[0], (long long)csr->offset[csr->rows],
+                          (long long)csr->entries, prefix);
     for (int64_t i = 0; i < csr->rows; i++)
         if (csr->offset[i + 1] < csr->offset[i])
-            return error_set(err, EXIT_DATA, "'%sindptr' falls at row %lld", prefix, (long long)i);
+            return error_data(err, "'%sindptr' falls at row %lld", prefix, (long long)i);
     return true;
 }
 
@@ -125,12 +124,11 @@ static bool read_places(FileCsr *coo, int32_t **row, Npz *npz, Error *err) {
         !npz_below(npz, "col", "columns", coo->columns, &coo->index, &coo->entries, err))
         return false;
     if (rows != coo->entries)
-        return error_set(err, EXIT_DATA, "'row' has %lld entries and 'col' has %lld",
-                         (long long)rows, (long long)coo->entries);
+        return error_data(err, "'row' has %lld entries and 'col' has %lld", (long long)rows,
+                          (long long)coo->entries);
     return read_values(coo, npz, "", &values, err) &&
-           (values == coo->entries ||
-            error_set(err, EXIT_DATA, "'data' has %lld entries and 'row' has %lld",
-                      (long long)values, (long long)rows));
+           (values == coo->entries || error_data(err, "'data' has %lld entries and 'row' has %lld",
+                                                 (long long)values, (long long)rows));
 }
 
 static bool ascends(const int32_t *row, int64_t count) {
@@ -176,10 +174,10 @@ bool file_matrix_read(FileCsr *csr, Npz *npz, const char *prefix, MatrixValues v
         return false;
     bool by_column = strcmp(format, "csc") == 0, coo = strcmp(format, "coo") == 0;
     if (!coo && !by_column && strcmp(format, "csr") != 0)
-        return error_set(err, EXIT_DATA,
-                         "its format is '%s'; fringe reads csr, csc and coo: save_npz(path, "
-                         "matrix.tocsr())",
-                         SHOWN(format));
+        return error_data(
+            err,
+            "its format is '%s'; fringe reads csr, csc and coo: save_npz(path, matrix.tocsr())",
+            SHOWN(format));
     if (values == VALUES_OF_EDGES && !npz_is_all_one(npz, data))
         csr->values = VALUES_KEPT;
     if (!coo)
@@ -197,12 +195,11 @@ bool file_matrix_read(FileCsr *csr, Npz *npz, const char *prefix, MatrixValues v
 
 bool file_csr_is_square(const FileCsr *csr, Error *err) {
     if (csr->rows != csr->columns)
-        return error_set(err, EXIT_DATA,
-                         "the adjacency has %lld rows and %lld columns; it must be square",
-                         (long long)csr->rows, (long long)csr->columns);
+        return error_data(err, "the adjacency has %lld rows and %lld columns; it must be square",
+                          (long long)csr->rows, (long long)csr->columns);
     return (csr->rows >= 1 && csr->rows <= DATASET_MAX_NODES) ||
-           error_set(err, EXIT_DATA, "%lld nodes; 1 to %d can be used", (long long)csr->rows,
-                     DATASET_MAX_NODES);
+           error_data(err, "%lld nodes; 1 to %d can be used", (long long)csr->rows,
+                      DATASET_MAX_NODES);
 }
 
 bool matrix_take(Dataset *dataset, Npz *npz, const char *prefix, MatrixValues values, Error *err) {

@@ -36,7 +36,7 @@ static bool read_weights(Pairs *pairs, Npz *npz, const NpzLayout *layout, const 
     if (key == NULL || (layout->coo && !npz_has(npz, key)))
         return true;
     if (config->data.weights[0] != '\0' && !npz_has(npz, key))
-        return error_set(err, EXIT_CONFIG, "data.weights: there is no array '%s' in it", key);
+        return error_config(err, "data.weights: there is no array '%s' in it", key);
     if (config->data.weights[0] != '\0' && strcmp(key, "edge_weight") != 0 &&
         npz_has(npz, "edge_weight"))
         warnings_add(warnings, "weights are those of data.weights, not 'edge_weight'");
@@ -48,13 +48,13 @@ static bool read_end(int64_t **out, int64_t *count, Npz *npz, const char *key, E
     if (!npz_read(npz, key, &npy, err))
         return false;
     bool ok = (npy.rank == 1 || (npy.rank == 2 && npy.shape[1] == 1) ||
-               error_set(err, EXIT_DATA, "'%s' must be one-dimensional", key)) &&
+               error_data(err, "'%s' must be one-dimensional", key)) &&
               npy_to_int64(&npy, out, err);
     *count = npy.elements;
     for (int64_t e = 0; ok && e < *count; e++)
         if ((*out)[e] < 0)
-            ok = error_set(err, EXIT_DATA, "'%s' holds %lld at entry %lld; ids are not negative",
-                           key, (long long)(*out)[e], (long long)e);
+            ok = error_data(err, "'%s' holds %lld at entry %lld; ids are not negative", key,
+                            (long long)(*out)[e], (long long)e);
     return ok;
 }
 
@@ -65,9 +65,9 @@ static bool read_ends(Pairs *pairs, Npz *npz, const NpzLayout *layout, Error *er
         !read_end(&pairs->target, &targets, npz, layout->ends[1], err))
         return false;
     if (targets != pairs->count)
-        return error_set(err, EXIT_DATA, "'%s' has %lld entries and '%s' has %lld", layout->ends[0],
-                         (long long)pairs->count, layout->ends[1], (long long)targets);
-    return pairs->count > 0 || error_set(err, EXIT_DATA, "there are no edges in it");
+        return error_data(err, "'%s' has %lld entries and '%s' has %lld", layout->ends[0],
+                          (long long)pairs->count, layout->ends[1], (long long)targets);
+    return pairs->count > 0 || error_data(err, "there are no edges in it");
 }
 
 // An array whose name does not say where its two directions lie must show it.
@@ -79,9 +79,8 @@ static bool read_pairs(Pairs *pairs, Npz *npz, const NpzLayout *layout, Error *e
         return false;
     bool ok = strcmp(layout->pairs, "edge_index") == 0 || npy.rank != 2 || npy.shape[0] != 2 ||
               npy.shape[1] != 2 ||
-              error_set(err, EXIT_DATA,
-                        "it is (2, 2), which may be two edges either way; call it edge_index with "
-                        "sources in the first row");
+              error_data(err, "it is (2, 2), which may be two edges either way; call it edge_index "
+                              "with sources in the first row");
     return ok && pairs_from_npy(pairs, &npy, false, err);
 }
 
@@ -99,9 +98,8 @@ static bool count_nodes(int64_t *nodes, const Pairs *pairs, Npz *npz, const NpzL
     if (*nodes < 1)
         npz_num_nodes(npz, nodes, &(Error){0});
     *nodes = *nodes < 1 ? ids_end(pairs) : *nodes;
-    return *nodes <= DATASET_MAX_NODES ||
-           error_set(err, EXIT_DATA, "%lld nodes; up to %d can be used", (long long)*nodes,
-                     DATASET_MAX_NODES);
+    return *nodes <= DATASET_MAX_NODES || error_data(err, "%lld nodes; up to %d can be used",
+                                                     (long long)*nodes, DATASET_MAX_NODES);
 }
 
 bool npz_read_edges(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Request *request,

@@ -8,15 +8,15 @@ static bool read_roles(Pins *pins, Npz *npz, Error *err) {
     int64_t *role = NULL, count = 0;
     bool ok = npz_integers(npz, "role", &role, &count, err);
     if (ok && count != pins->count)
-        ok = error_set(err, EXIT_DATA, "'role' has %lld entries, but there are %lld pins",
-                       (long long)count, (long long)pins->count);
+        ok = error_data(err, "'role' has %lld entries, but there are %lld pins", (long long)count,
+                        (long long)pins->count);
     pins->role = ok ? TRY(uint8_t, count, "roles of pins", err) : NULL;
     for (int64_t p = 0; pins->role != NULL && err->code == 0 && p < count; p++) {
         if (role[p] < PIN_SOURCE || role[p] > PIN_BOTH)
-            error_set(err, EXIT_DATA,
-                      "'role' holds %lld at entry %lld; roles are 1 (source), 2 (target) and 3 "
-                      "(both)",
-                      (long long)role[p], (long long)p);
+            error_data(
+                err,
+                "'role' holds %lld at entry %lld; roles are 1 (source), 2 (target) and 3 (both)",
+                (long long)role[p], (long long)p);
         pins->role[p] = (uint8_t)role[p];
     }
     memory_free(role);
@@ -29,17 +29,17 @@ static bool read_two_arrays(Pins *pins, Npz *npz, Error *err) {
         !npz_integers(npz, "hyperedge", &pins->hyperedge, &hyperedges, err))
         return false;
     if (hyperedges != pins->count)
-        return error_set(err, EXIT_DATA,
-                         "'node' has %lld entries, but 'hyperedge' has %lld; each pair is a pin",
-                         (long long)pins->count, (long long)hyperedges);
+        return error_data(err,
+                          "'node' has %lld entries, but 'hyperedge' has %lld; each pair is a pin",
+                          (long long)pins->count, (long long)hyperedges);
     return !npz_has(npz, "role") || read_roles(pins, npz, err);
 }
 
 static bool split_rows(Pins *pins, const Npy *npy, Error *err) {
     int64_t *ids = NULL, count = npy->elements / 2;
     if (npy->rank != 2 || npy->shape[0] != 2)
-        return error_set(err, EXIT_DATA,
-                         "'hyperedge_index' must be an array (2, pins): nodes, then hyperedges");
+        return error_data(err,
+                          "'hyperedge_index' must be an array (2, pins): nodes, then hyperedges");
     bool ok = npy_to_int64(npy, &ids, err) && pins_init(pins, count, false, err);
     for (int64_t p = 0; ok && p < count; p++) {
         pins->node[p] = ids[p];
@@ -63,11 +63,11 @@ static bool read_weights(Dataset *dataset, Npz *npz, int64_t *hyperedges, Error 
     if (!npz_read(npz, "hyperedge_weight", &npy, err))
         return false;
     bool ok = npy.elements >= *hyperedges ||
-              error_set(err, EXIT_DATA,
-                        "'hyperedge_weight' has %lld entr%s, but hyperedge %lld has pins; it needs "
-                        "one number for each hyperedge",
-                        (long long)npy.elements, npy.elements == 1 ? "y" : "ies",
-                        (long long)*hyperedges - 1);
+              error_data(err,
+                         "'hyperedge_weight' has %lld entr%s, but hyperedge %lld has pins; it "
+                         "needs one number for each hyperedge",
+                         (long long)npy.elements, npy.elements == 1 ? "y" : "ies",
+                         (long long)*hyperedges - 1);
     *hyperedges = npy.elements;
     return ok && npy_to_float(&npy, &dataset->hyperedge_weight, err);
 }
@@ -81,8 +81,8 @@ static bool read_node_weights(Dataset *dataset, Npz *npz, Error *err) {
     dataset->node_weight = ok ? TRY(int32_t, count, "weights of nodes", err) : NULL;
     for (int64_t i = 0; dataset->node_weight != NULL && err->code == 0 && i < count; i++) {
         if (weight[i] < 0 || weight[i] > INT32_MAX)
-            error_set(err, EXIT_DATA, "'node_weight' holds %lld at entry %lld; 0 to %d can be used",
-                      (long long)weight[i], (long long)i, INT32_MAX);
+            error_data(err, "'node_weight' holds %lld at entry %lld; 0 to %d can be used",
+                       (long long)weight[i], (long long)i, INT32_MAX);
         dataset->node_weight[i] = (int32_t)weight[i];
     }
     memory_free(weight);
@@ -93,15 +93,14 @@ static bool read_node_weights(Dataset *dataset, Npz *npz, Error *err) {
 static bool said_fits(int64_t said, int64_t named, int64_t pins, int64_t rows, Error *err) {
     enum { NODES_OF_A_PIN = 16, NODES_OF_ANY_FILE = 1 << 20 };
     if (said < named)
-        return error_set(err, EXIT_DATA, "'num_nodes' is %lld, but node %lld has a pin",
-                         (long long)said, (long long)named - 1);
+        return error_data(err, "'num_nodes' is %lld, but node %lld has a pin", (long long)said,
+                          (long long)named - 1);
     if (rows > 0 && rows != said)
-        return error_set(err, EXIT_DATA,
-                         "'num_nodes' is %lld, but features or labels have %lld rows",
-                         (long long)said, (long long)rows);
+        return error_data(err, "'num_nodes' is %lld, but features or labels have %lld rows",
+                          (long long)said, (long long)rows);
     return rows > 0 || said <= pins * NODES_OF_A_PIN + NODES_OF_ANY_FILE ||
-           error_set(err, EXIT_DATA, "'num_nodes' is %lld, which is too much for %lld pins",
-                     (long long)said, (long long)pins);
+           error_data(err, "'num_nodes' is %lld, which is too much for %lld pins", (long long)said,
+                      (long long)pins);
 }
 
 // If neither rows nor num_nodes say how many nodes there are, the largest id does.
@@ -113,18 +112,16 @@ static bool count_nodes(int64_t *nodes, const Pins *pins, Npz *npz, int64_t hype
         return false;
     *nodes = rows > 0 ? rows : said >= 0 ? said : named;
     return *nodes >= named || rows != hyperedges ||
-           error_set(err, EXIT_DATA, HYPEREDGE_FEATURES, "features", (long long)rows,
-                     (long long)named);
+           error_data(err, HYPEREDGE_FEATURES, "features", (long long)rows, (long long)named);
 }
 
 static bool make(Dataset *dataset, const Pins *pins, Npz *npz, int64_t rows, Error *err) {
     int64_t nodes = 0, hyperedges = npz_ids_end(pins->hyperedge, pins->count);
     if (pins->count == 0)
-        return error_set(err, EXIT_DATA, "there are no pins in it");
+        return error_data(err, "there are no pins in it");
     if (npz_has(npz, "hyperedge_attr"))
-        return error_set(err, EXIT_DATA,
-                         "it holds 'hyperedge_attr', but features of hyperedges are not used; "
-                         "leave that array out");
+        return error_data(err, "it holds 'hyperedge_attr', but features of hyperedges are not "
+                               "used; leave that array out");
     return read_weights(dataset, npz, &hyperedges, err) &&
            count_nodes(&nodes, pins, npz, hyperedges, rows, err) &&
            pins_to_rows(dataset, pins, nodes, hyperedges, err) &&

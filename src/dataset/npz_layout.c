@@ -39,24 +39,22 @@ static bool no_graph(Npz *npz, Error *err) {
     const char *dense = dense_matrix(npz);
     npz_list(npz, found, sizeof found);
     if (npz_has(npz, "format") && npz_format(npz, format, &(Error){0}))
-        return error_set(
-            err, EXIT_DATA,
-            "it is a scipy matrix of the format '%s', which is not read; save it as CSR: "
-            "scipy.sparse.save_npz(path, matrix.tocsr())",
-            SHOWN(format));
+        return error_data(err,
+                          "it is a scipy matrix of the format '%s', which is not read; save it as "
+                          "CSR: scipy.sparse.save_npz(path, matrix.tocsr())",
+                          SHOWN(format));
     if (dense != NULL)
-        return error_set(
-            err, EXIT_DATA,
-            "'%s' is a square array, a matrix of all pairs, which is not read; save its "
-            "entries instead: edge_index=numpy.stack(numpy.nonzero(%s))",
-            SHOWN(dense), SHOWN(dense));
-    return error_set(err, EXIT_DATA,
-                     "there is no graph in it; its arrays are %s. fringe reads adj_data, "
-                     "adj_indices, adj_indptr, adj_shape (gnn-benchmark), or data, indices, "
-                     "indptr, shape (scipy.sparse.save_npz of a CSR matrix), or edge_index (PyG), "
-                     "or src and dst (DGL), or edges, or hyperedge_index, or node and hyperedge "
-                     "(hypergraphs); see docs/data.md",
-                     found);
+        return error_data(err,
+                          "'%s' is a square array, a matrix of all pairs, which is not read; save "
+                          "its entries instead: edge_index=numpy.stack(numpy.nonzero(%s))",
+                          SHOWN(dense), SHOWN(dense));
+    return error_data(
+        err,
+        "there is no graph in it; its arrays are %s. fringe reads adj_data, adj_indices, "
+        "adj_indptr, adj_shape (gnn-benchmark), or data, indices, indptr, shape "
+        "(scipy.sparse.save_npz of a CSR matrix), or edge_index (PyG), or src and dst (DGL), or "
+        "edges, or hyperedge_index, or node and hyperedge (hypergraphs); see docs/data.md",
+        found);
 }
 
 static void find_edges(NpzLayout *layout, const Npz *npz) {
@@ -87,12 +85,12 @@ bool npz_layout(NpzLayout *layout, Npz *npz, Error *err) {
         npz_has(npz, "hyperedge_index") || (npz_has(npz, "node") && npz_has(npz, "hyperedge"));
     layout->csr = !list && npz_has(npz, "indptr") ? "" : NULL;
     if (layout->hypergraph && (list || layout->csr != NULL))
-        return error_set(err, EXIT_DATA,
-                         "it holds a graph and a hypergraph; leave out one of '%s' and "
-                         "'hyperedge_index' (or 'node')",
-                         layout->csr != NULL     ? "indptr"
-                         : layout->pairs != NULL ? layout->pairs
-                                                 : layout->ends[0]);
+        return error_data(err,
+                          "it holds a graph and a hypergraph; leave out one of '%s' and "
+                          "'hyperedge_index' (or 'node')",
+                          layout->csr != NULL     ? "indptr"
+                          : layout->pairs != NULL ? layout->pairs
+                                                  : layout->ends[0]);
     return list || layout->hypergraph || layout->csr != NULL || no_graph(npz, err);
 }
 
@@ -105,11 +103,11 @@ bool npz_layout_of_nodes(NpzLayout *layout, const Npz *npz, Error *err) {
     if (layout->features != NULL || layout->labels != NULL || first_of(npz, others) != NULL)
         return true;
     npz_list(npz, found, sizeof found);
-    return error_set(err, EXIT_DATA,
-                     "there is nothing about nodes in it; its arrays are %s. fringe reads "
-                     "attr_data, attr_indices, attr_indptr, attr_shape (CSR), or x; labels, or y; "
-                     "and the arrays of data.split_keys",
-                     found);
+    return error_data(err,
+                      "there is nothing about nodes in it; its arrays are %s. fringe reads "
+                      "attr_data, attr_indices, attr_indptr, attr_shape (CSR), or x; labels, or y; "
+                      "and the arrays of data.split_keys",
+                      found);
 }
 
 // Rows of an array, or -1.

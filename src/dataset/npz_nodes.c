@@ -10,8 +10,8 @@ static bool take_sparse(Dataset *dataset, const FileCsr *csr, const char *shape,
     if (!rows_fit(dataset, shape, csr->rows, err))
         return false;
     if (csr->columns > DATASET_MAX_FEATURES)
-        return error_set(err, EXIT_DATA, "sparse features have %lld columns; up to %d can be used",
-                         (long long)csr->columns, DATASET_MAX_FEATURES);
+        return error_data(err, "sparse features have %lld columns; up to %d can be used",
+                          (long long)csr->columns, DATASET_MAX_FEATURES);
     if (csr->columns == 0)
         return true;
     if (sparse_is_wanted(config, csr->rows, csr->columns, csr->entries))
@@ -64,9 +64,9 @@ static bool layout_of_features(NpzLayout *layout, Npz *npz, Error *err) {
     if (unnamed)
         layout->features = "arr_0";
     return known || unnamed ||
-           error_set(err, EXIT_DATA,
-                     "there are no features in it; fringe reads a matrix of scipy.sparse.save_npz, "
-                     "attr_data, attr_indices, attr_indptr and attr_shape (CSR), or x");
+           error_data(
+               err, "there are no features in it; fringe reads a matrix of scipy.sparse.save_npz, "
+                    "attr_data, attr_indices, attr_indptr and attr_shape (CSR), or x");
 }
 
 // Features have no ids of their own: those in the file are to be the nodes', in their order.
@@ -82,9 +82,8 @@ static bool ids_agree(const Dataset *dataset, Npz *npz, Error *err) {
                 npy_to_int64(&npy, &id, &(Error){0});
     for (int64_t i = 0; same && i < dataset->nodes; i++)
         same = id[i] == (ids->count > 0 ? ids->number[i] : i);
-    return same || error_set(err, EXIT_DATA,
-                             "its 'ids' are not those of the nodes in ascending order; give the "
-                             "file as data.nodes instead of data.features");
+    return same || error_data(err, "its 'ids' are not those of the nodes in ascending order; give "
+                                   "the file as data.nodes instead of data.features");
 }
 
 // Before anything of that many rows is allocated.

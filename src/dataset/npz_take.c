@@ -4,7 +4,7 @@
 
 static bool read_list(Npy *npy, Npz *npz, const char *key, Error *err) {
     return npz_read(npz, key, npy, err) &&
-           (npy->rank == 1 || error_set(err, EXIT_DATA, "'%s' must be one-dimensional", key));
+           (npy->rank == 1 || error_data(err, "'%s' must be one-dimensional", key));
 }
 
 bool npz_integers(Npz *npz, const char *key, int64_t **out, int64_t *count, Error *err) {
@@ -37,13 +37,12 @@ bool npz_num_nodes(Npz *npz, int64_t *nodes, Error *err) {
         return true;
     if (!npz_read(npz, "num_nodes", &npy, err))
         return false;
-    bool ok = npy.elements == 1 || error_set(err, EXIT_DATA, "'num_nodes' must be one number");
+    bool ok = npy.elements == 1 || error_data(err, "'num_nodes' must be one number");
     ok = ok && npy_to_int64(&npy, &value, err);
     npy_clear(&npy);
     *nodes = ok ? value[0] : -1;
-    return ok &&
-           (*nodes >= 1 || error_set(err, EXIT_DATA, "'num_nodes' is %lld, but must be above 0",
-                                     (long long)*nodes));
+    return ok && (*nodes >= 1 ||
+                  error_data(err, "'num_nodes' is %lld, but must be above 0", (long long)*nodes));
 }
 
 bool npz_take(Dataset *dataset, Npz *npz, const char *key, ArrayTaker *take, Error *err) {

@@ -12,9 +12,8 @@ static bool nodes_of_npz(Npz *npz, int64_t *nodes, Error *err) {
         return false;
     bool ok = npy_to_int64(&npy, &count, err);
     if (ok && (npy.elements != 1 || count[0] < 1 || count[0] > DATASET_MAX_NODES))
-        ok = error_set(err, EXIT_DATA,
-                       "'num_nodes_list' must be the number of nodes of one graph, 1 to %d",
-                       DATASET_MAX_NODES);
+        ok = error_data(err, "'num_nodes_list' must be the number of nodes of one graph, 1 to %d",
+                        DATASET_MAX_NODES);
     *nodes = ok ? count[0] : 0;
     return ok;
 }

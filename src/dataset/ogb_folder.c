@@ -27,18 +27,18 @@ bool ogb_is(const char *path) {
 
 static bool is_readable(const char *raw, Error *err) {
     if (ogb_has(raw, "num-node-dict.csv.gz"))
-        return error_set(err, EXIT_DATA,
-                         "%s: it has nodes and edges of several types (as ogbn-mag), and fringe "
-                         "trains on graphs of one type; save one of them as npz",
-                         raw);
+        return error_data(err,
+                          "%s: it has nodes and edges of several types (as ogbn-mag), and fringe "
+                          "trains on graphs of one type; save one of them as npz",
+                          raw);
     if (ogb_has(raw, "node-feat.csv.gz") || ogb_has(raw, "data.npz") ||
         !ogb_has(raw, "edge-feat.csv.gz"))
         return true;
-    return error_set(err, EXIT_DATA,
-                     "%s: its edges have features and its nodes have none (as ogbn-proteins), but "
-                     "a model needs features of nodes; average those of the edges into the nodes "
-                     "and save them as npz",
-                     raw);
+    return error_data(
+        err,
+        "%s: its edges have features and its nodes have none (as ogbn-proteins), but a model needs "
+        "features of nodes; average those of the edges into the nodes and save them as npz",
+        raw);
 }
 
 // ---- the split
@@ -47,12 +47,12 @@ static bool check_type(const char *folder, Error *err) {
     if (ogb_has(folder, "train.csv.gz"))
         return true;
     if (!ogb_has(folder, "split_dict.pt"))
-        return error_set(err, EXIT_DATA, "%s: there is no train.csv.gz in it", folder);
-    return error_set(err, EXIT_DATA,
-                     "%s/split_dict.pt is a pickle of PyTorch, which is not read; write its three "
-                     "lists as text: for k, v in torch.load('split_dict.pt').items(): "
-                     "numpy.savetxt(k + '.csv.gz', v, '%%d')",
-                     folder);
+        return error_data(err, "%s: there is no train.csv.gz in it", folder);
+    return error_data(err,
+                      "%s/split_dict.pt is a pickle of PyTorch, which is not read; write its three "
+                      "lists as text: for k, v in torch.load('split_dict.pt').items(): "
+                      "numpy.savetxt(k + '.csv.gz', v, '%%d')",
+                      folder);
 }
 
 // The only folder in `splits`.
@@ -63,8 +63,7 @@ static bool find_type(const char *splits, char out[PATH_BYTES], Error *err) {
         if (in.name[0] == '.' || !file_is_folder(path))
             continue;
         if (out[0] != '\0')
-            error_set(err, EXIT_DATA, "%s: there are several splits in it; leave one of them there",
-                      splits);
+            error_data(err, "%s: there are several splits in it; leave one of them there", splits);
         snprintf(out, PATH_BYTES, "%s", path);
     }
     return err->code == 0 && (out[0] == '\0' || check_type(out, err));
@@ -73,9 +72,8 @@ static bool find_type(const char *splits, char out[PATH_BYTES], Error *err) {
 bool ogb_find(OgbFolder *f, const char *path, Error *err) {
     *f = (OgbFolder){0};
     if (!format_raw(path, holds_tables, f->raw))
-        return error_set(err, EXIT_DATA,
-                         "%s: there is no raw/num-node-list.csv.gz and no raw/data.npz in it",
-                         path);
+        return error_data(err, "%s: there is no raw/num-node-list.csv.gz and no raw/data.npz in it",
+                          path);
     root_of(f->raw, f->root);
     const char *splits = PATH_IN(f->root, "split");
     f->binary = ogb_has(f->raw, "data.npz");

@@ -35,9 +35,9 @@ bool one_hot_known(const char *argument, Error *err) {
     int64_t number;
     for (const char *at = argument; *at != '\0';)
         if (!next_number(&at, &number))
-            return error_set(err, EXIT_CONFIG,
-                             "'one-hot:drop=%s' needs numbers of columns, as in one-hot:drop=3,10",
-                             argument);
+            return error_config(
+                err, "'one-hot:drop=%s' needs numbers of columns, as in one-hot:drop=3,10",
+                argument);
     return true;
 }
 
@@ -45,9 +45,9 @@ static bool drop_columns(Columns *c, const char *argument, Error *err) {
     int64_t number, columns = c->d->features;
     while (next_number(&argument, &number)) {
         if (number >= columns)
-            return error_set(err, EXIT_CONFIG,
-                             "there is no column %lld to drop; the features have %lld, from 0",
-                             (long long)number, (long long)columns);
+            return error_config(err,
+                                "there is no column %lld to drop; the features have %lld, from 0",
+                                (long long)number, (long long)columns);
         c->dropped[number] = true;
     }
     return true;
@@ -59,11 +59,10 @@ static bool sort_column(float *sorted, const Dataset *d, int64_t f, Error *err) 
     for (int64_t i = 0; i < d->nodes; i++) {
         float x = sorted[i] = d->x[i * d->features + f];
         if (x != truncf(x) || fabsf(x) > WHOLE_MOST)
-            return error_set(
-                err, EXIT_CONFIG,
-                "feature %lld of node %lld is %g, but it needs whole numbers up to %d; "
-                "one-hot:drop=%lld leaves the column out",
-                (long long)f, (long long)i, (double)x, WHOLE_MOST, (long long)f);
+            return error_config(err,
+                                "feature %lld of node %lld is %g, but it needs whole numbers up to "
+                                "%d; one-hot:drop=%lld leaves the column out",
+                                (long long)f, (long long)i, (double)x, WHOLE_MOST, (long long)f);
     }
     sort_float(sorted, d->nodes);
     return true;
@@ -75,10 +74,10 @@ static bool add_values(Columns *c, int64_t f, const float *sorted, Error *err) {
         if (i > 0 && sorted[i] == sorted[i - 1])
             continue;
         if (count == DATASET_MAX_FEATURES)
-            return error_set(err, EXIT_CONFIG,
-                             "it would make more than %d columns; leave those of many values out, "
-                             "as in one-hot:drop=%lld",
-                             DATASET_MAX_FEATURES, (long long)f);
+            return error_config(err,
+                                "it would make more than %d columns; leave those of many values "
+                                "out, as in one-hot:drop=%lld",
+                                DATASET_MAX_FEATURES, (long long)f);
         c->value[count++] = sorted[i];
     }
     c->begin[f + 1] = count;
@@ -134,7 +133,7 @@ static float *make_ones(const Columns *c, double memory_limit, Error *err) {
              "(one-hot:drop=I,J)",
              (long long)c->d->nodes, (long long)made);
     if (made == 0)
-        error_set(err, EXIT_CONFIG, "no column is left");
+        error_config(err, "no column is left");
     else if (forecast_fits_one("features of zeros and ones", bytes, memory_limit, advice, err))
         return TRY(float, c->d->nodes *made, "features of zeros and ones", err);
     return NULL;
@@ -156,8 +155,7 @@ static bool know_values(Columns *c, const FittedStep *fit, Error *err) {
     if (!fitted_takes(fit, c->d, err))
         return false;
     if (fit->begin[fit->columns] > DATASET_MAX_FEATURES)
-        return error_set(err, EXIT_DATA, "data.fitted has more than %d columns",
-                         DATASET_MAX_FEATURES);
+        return error_data(err, "data.fitted has more than %d columns", DATASET_MAX_FEATURES);
     size_t values = (size_t)fit->begin[fit->columns];
     memory_free(c->value);
     c->value =

@@ -16,12 +16,12 @@ bool pairs_init(Pairs *pairs, int64_t count, Error *err) {
 static bool pairs_shape(const Npy *npy, Error *err) {
     bool two = npy->rank == 2 && (npy->shape[0] == 2 || npy->shape[1] == 2);
     if (!two && npy->rank == 2 && npy->shape[0] == npy->shape[1])
-        return error_set(err, EXIT_DATA,
-                         "a square array (%lld, %lld) is a matrix of all pairs; save its entries: "
-                         "numpy.save('edges.npy', numpy.stack(numpy.nonzero(matrix)))",
-                         (long long)npy->shape[0], (long long)npy->shape[1]);
-    return two || error_set(err, EXIT_DATA,
-                            "an edge list must be an array (2, edges) or (edges, 2) of node ids");
+        return error_data(err,
+                          "a square array (%lld, %lld) is a matrix of all pairs; save its entries: "
+                          "numpy.save('edges.npy', numpy.stack(numpy.nonzero(matrix)))",
+                          (long long)npy->shape[0], (long long)npy->shape[1]);
+    return two ||
+           error_data(err, "an edge list must be an array (2, edges) or (edges, 2) of node ids");
 }
 
 // Both ends of an edge lie in a column of [2, E], or in a row of [E, 2].
@@ -31,7 +31,7 @@ bool pairs_from_npy(Pairs *pairs, const Npy *npy, bool signs, Error *err) {
         return false;
     bool columns = npy->shape[0] == 2;
     if (count == 0)
-        return error_set(err, EXIT_DATA, "there are no edges in it");
+        return error_data(err, "there are no edges in it");
     if (!npy_to_int64(npy, &ids, err))
         return false;
     bool ok = pairs_init(pairs, count, err);
@@ -39,9 +39,8 @@ bool pairs_from_npy(Pairs *pairs, const Npy *npy, bool signs, Error *err) {
         pairs->source[e] = columns ? ids[e] : ids[2 * e];
         pairs->target[e] = columns ? ids[count + e] : ids[2 * e + 1];
         if (!signs && (pairs->source[e] < 0 || pairs->target[e] < 0))
-            ok =
-                error_set(err, EXIT_DATA, "edge %lld leads from %lld to %lld; ids are not negative",
-                          (long long)e, (long long)pairs->source[e], (long long)pairs->target[e]);
+            ok = error_data(err, "edge %lld leads from %lld to %lld; ids are not negative",
+                            (long long)e, (long long)pairs->source[e], (long long)pairs->target[e]);
     }
     pairs->count = count;
     memory_free(ids);
@@ -50,14 +49,13 @@ bool pairs_from_npy(Pairs *pairs, const Npy *npy, bool signs, Error *err) {
 
 bool pairs_set_weights(Pairs *pairs, const Npy *npy, Error *err) {
     if (npy->rank > 2 || (npy->rank == 2 && npy->shape[1] != 1))
-        return error_set(
-            err, EXIT_DATA,
-            "it has %d dimensions with more than one number for each edge; a weight is "
-            "one number: save one of its columns, array[:, 0]",
-            npy->rank);
+        return error_data(err,
+                          "it has %d dimensions with more than one number for each edge; a weight "
+                          "is one number: save one of its columns, array[:, 0]",
+                          npy->rank);
     if (npy->elements != pairs->count)
-        return error_set(err, EXIT_DATA, "there are %lld weights, but %lld edges",
-                         (long long)npy->elements, (long long)pairs->count);
+        return error_data(err, "there are %lld weights, but %lld edges", (long long)npy->elements,
+                          (long long)pairs->count);
     memory_free(pairs->weight);
     pairs->weight = NULL;
     return npy_to_float(npy, &pairs->weight, err);
@@ -98,11 +96,10 @@ static bool weights_beside(Pairs *pairs, const Config *config, Error *err) {
     CLEARED(npy_clear) Npy npy = {0};
     if (!config_names_file(config->data.weights))
         return config->data.weights[0] == 0 ||
-               error_set(
-                   err, EXIT_CONFIG,
-                   "data.weights: '%s' is no file; beside a list of edges name a .npy with one "
-                   "number for each edge",
-                   config->data.weights);
+               error_config(err,
+                            "data.weights: '%s' is no file; beside a list of edges name a .npy "
+                            "with one number for each edge",
+                            config->data.weights);
     const char *path = DATASET_PATH(config, config->data.weights);
     return npy_read(&npy, path, err) &&
            (pairs_set_weights(pairs, &npy, err) || error_prefix(err, "%s", path));
@@ -112,10 +109,10 @@ static bool weights_beside(Pairs *pairs, const Config *config, Error *err) {
 static bool check_isolated(Dataset *dataset, int64_t known, const char *path, Error *err) {
     int64_t isolated = known > 0 ? dataset_isolated(dataset) : 0;
     if (known > 0 && isolated == known)
-        return error_set(err, EXIT_DATA,
-                         "%s: none of the %lld ids of data.nodes stands in it; both must call a "
-                         "node the same",
-                         path, (long long)known);
+        return error_data(
+            err,
+            "%s: none of the %lld ids of data.nodes stands in it; both must call a node the same",
+            path, (long long)known);
     warn_of_count(dataset, isolated, "node", "of data.nodes in no edge");
     return true;
 }
@@ -170,10 +167,9 @@ bool pairs_to_numbered_rows(Dataset *dataset, Pairs *pairs, int64_t nodes, bool 
                             Error *err) {
     for (int64_t e = 0; e < pairs->count; e++)
         if (pairs->source[e] >= nodes || pairs->target[e] >= nodes)
-            return error_set(
-                err, EXIT_DATA, "edge %lld leads from %lld to %lld, but nodes are 0 to %lld%s",
-                (long long)e, (long long)pairs->source[e], (long long)pairs->target[e],
-                (long long)nodes - 1,
+            return error_data(
+                err, "edge %lld leads from %lld to %lld, but nodes are 0 to %lld%s", (long long)e,
+                (long long)pairs->source[e], (long long)pairs->target[e], (long long)nodes - 1,
                 count_from_one(pairs, nodes) ? "; the ids count from 1: subtract 1 from all of them"
                                              : "");
     return build_rows(dataset, pairs, nodes, undirected, err);

@@ -99,11 +99,10 @@ static bool same_header(const Table *first, const Table *table, Error *err) {
     bool same = first->columns == table->columns;
     for (int c = 0; same && c < table->columns; c++)
         same = strcmp(first->name[c], table->name[c]) == 0;
-    return same ||
-           error_set(err, EXIT_DATA,
-                     "%s: its first line names other columns than that of %s, so they are no "
-                     "parts of one file",
-                     table->path, path_name(first->path));
+    return same || error_data(err,
+                              "%s: its first line names other columns than that of %s, so they are "
+                              "no parts of one file",
+                              table->path, path_name(first->path));
 }
 
 // A part that repeats the names of columns loses them.
@@ -112,10 +111,10 @@ static bool add_part(Joined *all, Table *first, const char *path, const Config *
     CLEARED(text_clear) Text text = {0};
     CLEARED(table_clear) Table table = {0};
     if (file_is_folder(path))
-        return error_set(err, EXIT_DATA,
-                         "%s: a folder inside a folder of parts; name its parts, as "
-                         "in 'folder/*/part-*.csv'",
-                         path);
+        return error_data(
+            err,
+            "%s: a folder inside a folder of parts; name its parts, as in 'folder/*/part-*.csv'",
+            path);
     bool ok = text_read(&text, path, err) && table_open(&table, &text, config, path, err);
     bool header = ok && table.header && text.data[0] != '#' && text.data[0] != '%';
     if (ok && first->path == NULL) {

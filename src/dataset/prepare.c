@@ -144,9 +144,8 @@ static void fit_columns(const Dataset *dataset, FittedStep *fit, int64_t begin, 
 static bool fit_standardize(const Dataset *dataset, FittedStep *fit, Error *err) {
     int64_t columns = dataset->features;
     if (memchr(dataset->split, SPLIT_TRAIN, (size_t)dataset->nodes) == NULL)
-        return error_set(err, EXIT_CONFIG,
-                         "standardize needs mean and deviation of the training nodes, but there "
-                         "are none; name a split in data.splits");
+        return error_config(err, "standardize needs mean and deviation of the training nodes, but "
+                                 "there are none; name a split in data.splits");
     fit->mean = TRY(double, columns, "means of features", err);
     fit->deviation = TRY(double, columns, "deviations of features", err);
     if (fit->mean == NULL || fit->deviation == NULL)
@@ -180,8 +179,8 @@ static bool standardize(Dataset *dataset, const StepInput *input, Error *err) {
 // Memory for new features; an error if there are any, which would be lost silently.
 static float *new_features(Dataset *dataset, int64_t columns, Error *err) {
     if (dataset->features > 0) {
-        error_set(err, EXIT_CONFIG, "the dataset already has %lld features; remove this step",
-                  (long long)dataset->features);
+        error_config(err, "the dataset already has %lld features; remove this step",
+                     (long long)dataset->features);
         return NULL;
     }
     dataset->x = TRY(float, dataset->nodes *columns, "features made by data.transforms", err);
@@ -193,9 +192,8 @@ bool random_width(int64_t *columns, const char *argument, int64_t most, Error *e
     char *end = NULL;
     *columns = strtol(argument, &end, 10);
     if (end == argument || *end != '\0' || *columns < 1 || *columns > most)
-        return error_set(err, EXIT_CONFIG,
-                         "'random:%s' needs a width of 1 to %lld, as in random:64", argument,
-                         (long long)most);
+        return error_config(err, "'random:%s' needs a width of 1 to %lld, as in random:64",
+                            argument, (long long)most);
     return true;
 }
 
@@ -298,10 +296,10 @@ static bool step_applies(const Step *step, const Dataset *dataset, Error *err) {
     StepOf is = dataset->hyperedges > 0 ? OF_HYPERGRAPHS : OF_GRAPHS;
     if (step->of == OF_BOTH || step->of == is)
         return true;
-    return error_set(err, EXIT_CONFIG, "%s",
-                     is == OF_GRAPHS ? "this step is for hypergraphs, but the dataset is a graph"
-                                     : "this step is for graphs, but the dataset is a hypergraph; "
-                                       "clique or star before it makes a graph");
+    return error_config(err, "%s",
+                        is == OF_GRAPHS ? "this step is for hypergraphs, but the dataset is a graph"
+                                        : "this step is for graphs, but the dataset is a "
+                                          "hypergraph; clique or star before it makes a graph");
 }
 
 void fitted_begin(Dataset *dataset, int count) {

@@ -126,10 +126,10 @@ static const char *whose_pickles(const char *path) {
 static bool is_dgl_folder(const char *path, Error *err) {
     const char *meta = PATH_IN(path, "meta.yaml");
     return file_exists(meta) &&
-           !error_set(err, EXIT_DATA,
-                      "%s is a folder of DGL's CSVDataset, which is not read as a whole; name the "
-                      "files of its meta.yaml: data.path=%s/edges.csv and data.nodes=%s/nodes.csv",
-                      path, path, path);
+           !error_data(err,
+                       "%s is a folder of DGL's CSVDataset, which is not read as a whole; name the "
+                       "files of its meta.yaml: data.path=%s/edges.csv and data.nodes=%s/nodes.csv",
+                       path, path, path);
 }
 
 // A command that runs in a tree and where the program is installed.
@@ -147,37 +147,34 @@ bool format_is_refused(const char *path, Error *err) {
     char command[2 * PATH_BYTES + 128];
     const char *whose = whose_pickles(path);
     if (whose != NULL)
-        return !error_set(err, EXIT_DATA,
-                          "%s is a folder of %s's pickles, which are not read; convert them: %s",
-                          path, whose, command_for(path, command));
+        return !error_data(err,
+                           "%s is a folder of %s's pickles, which are not read; convert them: %s",
+                           path, whose, command_for(path, command));
     if (file_is_folder(path))
         return is_dgl_folder(path, err);
     bool ours = strcmp(path_name(path), "dataset.json") == 0;
     const Kind *kind = ours ? NULL : kind_of(path);
     if (kind == NULL && path_ends(path, ".zip"))
-        return !error_set(
-            err, EXIT_DATA,
-            "%s is an archive as it was downloaded; unzip it and name the folder that it "
-            "makes (with raw/, or with reddit_data.npz, or with adj_full.npz)",
+        return !error_data(
+            err,
+            "%s is an archive as it was downloaded; unzip it and name the folder that it makes "
+            "(with raw/, or with reddit_data.npz, or with adj_full.npz)",
             path);
     if (kind == NULL)
         return false;
     const char *what = kind->what;
     if (kind->unpack != NULL)
-        return !error_set(err, EXIT_DATA,
-                          "%s is %s, which is not read (gzip is); unpack it: %s '%s'", path, what,
-                          kind->unpack, path);
+        return !error_data(err, "%s is %s, which is not read (gzip is); unpack it: %s '%s'", path,
+                           what, kind->unpack, path);
     if (kind->cure != NULL)
-        return !error_set(err, EXIT_DATA, "%s is %s, which is not read; %s", path, what,
-                          kind->cure);
+        return !error_data(err, "%s is %s, which is not read; %s", path, what, kind->cure);
     if (kind->edges != NULL)
-        return !error_set(err, EXIT_DATA,
-                          "%s is %s, which is not read; list its edges: awk '%s' '%s' > edges.txt",
-                          path, what, kind->edges, path);
+        return !error_data(err,
+                           "%s is %s, which is not read; list its edges: awk '%s' '%s' > edges.txt",
+                           path, what, kind->edges, path);
     if (strcmp(what, HTML) == 0 || strcmp(what, POINTER) == 0)
-        return !error_set(err, EXIT_DATA,
-                          "%s is %s, not the data under that name; download it again%s", path, what,
-                          strcmp(what, POINTER) == 0 ? " (git lfs pull)" : "");
-    return !error_set(err, EXIT_DATA, "%s is %s, which is not read; convert it: %s", path, what,
-                      command_for(path, command));
+        return !error_data(err, "%s is %s, not the data under that name; download it again%s", path,
+                           what, strcmp(what, POINTER) == 0 ? " (git lfs pull)" : "");
+    return !error_data(err, "%s is %s, which is not read; convert it: %s", path, what,
+                       command_for(path, command));
 }

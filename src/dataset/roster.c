@@ -74,7 +74,7 @@ static bool note_text(Roster *roster, const RawIds *raw, const Config *config, c
         Cell cell = {raw->text + (raw->value[e] >> SPAN_BITS), span_bytes(raw->value[e]), false,
                      false};
         if (cell.length == 0)
-            return error_set(err, EXIT_DATA, "'%s': entry %lld is empty", key, (long long)e);
+            return error_data(err, "'%s': entry %lld is empty", key, (long long)e);
         id_note(&roster->kind, config, roster->path, e + 1, &cell, &number);
     }
     return true;
@@ -89,9 +89,9 @@ static bool read_ids(Roster *roster, RawIds *raw, const char *key, Npz *npz, con
     if (!npz_read(npz, key, &npy, err))
         return false;
     raw->count = npy.elements;
-    bool ok = npy.rank == 1 ||
-              error_set(err, EXIT_DATA, "'%s' is a list of ids, not an array of %d dimensions", key,
-                        npy.rank);
+    bool ok =
+        npy.rank == 1 ||
+        error_data(err, "'%s' is a list of ids, not an array of %d dimensions", key, npy.rank);
     if (ok && npy.kind == NPY_TEXT && !unsigned_ids)
         ok = npy_to_text(&npy, &raw->text, &raw->value, err) &&
              note_text(roster, raw, config, key, err);
@@ -107,7 +107,7 @@ static bool settle(RawIds *raw, bool text, const Roster *roster, const Config *c
     if (raw->value == NULL || (raw->text != NULL) == text)
         return true;
     if (raw->text == NULL)
-        return error_set(err, EXIT_DATA, "some lists of ids are numbers, and some are text");
+        return error_data(err, "some lists of ids are numbers, and some are text");
     IdKind kind = {0};
     for (int64_t e = 0; e < raw->count; e++) {
         Cell cell = {raw->text + (raw->value[e] >> SPAN_BITS), span_bytes(raw->value[e]), false,
@@ -172,8 +172,8 @@ static bool check_distinct(const Roster *roster, const char *key, const int64_t 
     char id[NODE_ID_TEXT];
     for (int64_t k = 1; k < count; k++)
         if (sorted[k] == sorted[k - 1])
-            return error_set(err, EXIT_DATA, "'%s' holds %s twice; remove one of them", key,
-                             node_id_text(&roster->known, sorted[k], id));
+            return error_data(err, "'%s' holds %s twice; remove one of them", key,
+                              node_id_text(&roster->known, sorted[k], id));
     return true;
 }
 
@@ -192,9 +192,9 @@ static bool check_disjoint(const Roster *roster, int one, int other, Error *err)
     char id[NODE_ID_TEXT];
     for (int64_t a = 0, b = 0; a < roster->list[one].count && b < roster->list[other].count;) {
         if (x[a] == y[b])
-            return error_set(err, EXIT_DATA, "'%s' and '%s' both hold %s; a node is in one split",
-                             roster->list[one].key, roster->list[other].key,
-                             node_id_text(&roster->known, x[a], id));
+            return error_data(err, "'%s' and '%s' both hold %s; a node is in one split",
+                              roster->list[one].key, roster->list[other].key,
+                              node_id_text(&roster->known, x[a], id));
         if (x[a] < y[b])
             a++;
         else
@@ -221,9 +221,9 @@ static bool check_lists(Roster *roster, Error *err) {
 
 static bool fits(const Roster *roster, const char *key, int64_t rows, Error *err) {
     return rows == roster->rows ||
-           error_set(err, EXIT_DATA,
-                     "'%s' has %lld row%s, but 'ids' has %lld entries; entry i is the id of row i",
-                     key, (long long)rows, rows == 1 ? "" : "s", (long long)roster->rows);
+           error_data(err,
+                      "'%s' has %lld row%s, but 'ids' has %lld entries; entry i is the id of row i",
+                      key, (long long)rows, rows == 1 ? "" : "s", (long long)roster->rows);
 }
 
 static bool array_fits(const Roster *roster, Npz *npz, const char *key, Error *err) {
@@ -262,22 +262,18 @@ static bool check_keys(const Npz *npz, const NpzLayout *layout, Error *err) {
         any = any || npz_has(npz, key_of_list(npz, s));
     for (int k = 0; k < 2 * ROSTER_LISTS; k++)
         if (npz_has(npz, of_rows[k]))
-            return error_set(err, EXIT_DATA,
-                             "'%s' is about rows, but beside 'ids' a split is a list of ids; name "
-                             "it '%s'",
-                             of_rows[k], list_keys[k % ROSTER_LISTS]);
-    return any || error_set(err, EXIT_DATA,
-                            "there is nothing about nodes beside 'ids'; add any of 'features', "
-                            "'labels', 'train_ids', 'val_ids', 'test_ids'");
+            return error_data(
+                err, "'%s' is about rows, but beside 'ids' a split is a list of ids; name it '%s'",
+                of_rows[k], list_keys[k % ROSTER_LISTS]);
+    return any || error_data(err, "there is nothing about nodes beside 'ids'; add any of "
+                                  "'features', 'labels', 'train_ids', 'val_ids', 'test_ids'");
 }
 
 bool roster_keys_fit(const Npz *npz, Error *err) {
     NpzLayout layout;
     if (!roster_is_in(npz))
-        return error_set(
-            err, EXIT_DATA,
-            "there is no array 'ids'; add the list of the nodes' ids in the order of the "
-            "rows, numpy.savez(path, ids=..., features=...)");
+        return error_data(err, "there is no array 'ids'; add the list of the nodes' ids in the "
+                               "order of the rows, numpy.savez(path, ids=..., features=...)");
     return npz_layout_of_nodes(&layout, npz, err) && check_keys(npz, &layout, err);
 }
 

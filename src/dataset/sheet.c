@@ -45,7 +45,7 @@ bool sheet_parse(Sheet *sheet, Text *text, const char *path, const char *words,
     if (!table_open(&sheet->table, &sheet->text, config, path, err))
         return false;
     if (sheet->table.columns == 0)
-        return error_set(err, EXIT_DATA, "%s: there is nothing in it", path);
+        return error_data(err, "%s: there is nothing in it", path);
     // Names of nodes are words as those of columns are, so a word of a file of nodes is a header.
     sheet->table.header = sheet->table.header || table_has_word(&sheet->table, words);
     int64_t lines = text_lines(&sheet->text);
@@ -55,7 +55,7 @@ bool sheet_parse(Sheet *sheet, Text *text, const char *path, const char *words,
     for (; err->code == 0 && table_next(&sheet->table, &scan, &first); scan_next_line(&scan))
         read_row(sheet, &scan, err);
     return err->code == 0 &&
-           (sheet->rows > 0 || error_set(err, EXIT_DATA, "%s: there are no rows in it", path));
+           (sheet->rows > 0 || error_data(err, "%s: there are no rows in it", path));
 }
 
 int64_t sheet_empty_missing(Sheet *sheet, int column) {

@@ -137,14 +137,12 @@ bool features_settle(Dataset *d, const Config *config, Error *err) {
 bool sparse_check(const Dataset *d, Error *err) {
     const Csr *csr = &d->sparse;
     if (!csr_is_valid(csr, d->features))
-        return error_set(err, EXIT_DATA,
-                         "the offsets or columns of its sparse features are out of range");
+        return error_data(err, "the offsets or columns of its sparse features are out of range");
     for (int64_t i = 0; i < csr->rows; i++)
         for (int64_t e = csr->offset[i]; e < csr->offset[i + 1]; e++)
             if (!isfinite(csr->weight[e]))
-                return error_set(err, EXIT_DATA,
-                                 "feature %d of node %lld is %s; features must be finite",
-                                 csr->column[e], (long long)i,
-                                 isnan(csr->weight[e]) ? "not a number" : "infinite");
+                return error_data(err, "feature %d of node %lld is %s; features must be finite",
+                                  csr->column[e], (long long)i,
+                                  isnan(csr->weight[e]) ? "not a number" : "infinite");
     return true;
 }

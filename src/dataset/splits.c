@@ -13,8 +13,8 @@ static const char *const split_names[4] = {"none", "training", "validation", "te
 static bool put_node(Dataset *dataset, int64_t node, uint8_t split, Error *err) {
     uint8_t *place = &dataset->split[node];
     if (*place != SPLIT_NONE)
-        return error_set(err, EXIT_DATA, "node %lld is a %s node already", (long long)node,
-                         split_names[*place]);
+        return error_data(err, "node %lld is a %s node already", (long long)node,
+                          split_names[*place]);
     *place = split;
     return true;
 }
@@ -31,8 +31,8 @@ static bool put_ids(Dataset *dataset, const int64_t *value, int64_t count, uint8
                     Error *err) {
     for (int64_t k = 0; k < count; k++) {
         if (value[k] < 0 || value[k] >= dataset->nodes)
-            return error_set(err, EXIT_DATA, "entry %lld is node %lld, but nodes are 0 to %lld",
-                             (long long)k, (long long)value[k], (long long)dataset->nodes - 1);
+            return error_data(err, "entry %lld is node %lld, but nodes are 0 to %lld", (long long)k,
+                              (long long)value[k], (long long)dataset->nodes - 1);
         if (!put_node(dataset, value[k], split, err))
             return false;
     }
@@ -55,18 +55,19 @@ typedef struct Values { // the split of one row
 } Values;
 
 static bool row_error(int64_t splits, int64_t row, Error *err) {
-    return error_set(
-        err, EXIT_DATA, "it holds %lld split%s, so data.split_row is at most %lld, not %lld",
-        (long long)splits, splits == 1 ? "" : "s", (long long)splits - 1, (long long)row);
+    return error_data(err, "it holds %lld split%s, so data.split_row is at most %lld, not %lld",
+                      (long long)splits, splits == 1 ? "" : "s", (long long)splits - 1,
+                      (long long)row);
 }
 
 static bool is_square(const Dataset *dataset, const Npy *npy, Error *err) {
     bool square =
         npy->rank == 2 && npy->shape[0] == dataset->nodes && npy->shape[1] == npy->shape[0];
-    return square && !error_set(err, EXIT_DATA,
-                                "it is (%lld, %lld), so it does not say which way its splits lie; "
-                                "save one of them",
-                                (long long)npy->shape[0], (long long)npy->shape[1]);
+    return square &&
+           !error_data(
+               err,
+               "it is (%lld, %lld), so it does not say which way its splits lie; save one of them",
+               (long long)npy->shape[0], (long long)npy->shape[1]);
 }
 
 // Masks [n, splits], of bools, or of 0 and 1.
@@ -92,10 +93,9 @@ static bool read_values(Values *out, const Dataset *dataset, const Npy *npy, int
                         Error *err) {
     *out = (Values){.count = npy->elements};
     if (npy->rank < 1 || npy->rank > 2)
-        return error_set(err, EXIT_DATA,
-                         "it must be a list of node ids, or an array (splits, ids), not "
-                         "%d-dimensional",
-                         npy->rank);
+        return error_data(
+            err, "it must be a list of node ids, or an array (splits, ids), not %d-dimensional",
+            npy->rank);
     return !is_square(dataset, npy, err) && npy_to_int64(npy, &out->value, err) &&
            (npy->rank == 1 || choose_split(out, dataset, npy, row, err));
 }
@@ -104,14 +104,14 @@ static bool put_values(Dataset *dataset, const Npy *npy, const Values *values, u
                        Error *err) {
     bool mask = npy->kind == NPY_BOOL;
     if (mask && values->count != dataset->nodes)
-        return error_set(err, EXIT_DATA, "the mask has %lld entries but there are %lld nodes",
-                         (long long)values->count, (long long)dataset->nodes);
+        return error_data(err, "the mask has %lld entries but there are %lld nodes",
+                          (long long)values->count, (long long)dataset->nodes);
     mask = mask || is_mask(dataset, values->value, values->count, values->count);
     if (!(mask ? put_mask(dataset, values->value, split, err)
                : put_ids(dataset, values->value, values->count, split, err)))
         return false;
     if (split == SPLIT_TRAIN && memchr(dataset->split, SPLIT_TRAIN, (size_t)dataset->nodes) == NULL)
-        return error_set(err, EXIT_DATA, "it is empty, so there is nothing to learn from");
+        return error_data(err, "it is empty, so there is nothing to learn from");
     return true;
 }
 
@@ -173,8 +173,8 @@ static bool names_ids(const char *key) {
 // The row of each id, in place; -1: of no node.
 static bool find_numbers(const NodeIds *ids, Values *values, Error *err) {
     if (ids->count > 0 && ids->number == NULL)
-        return error_set(err, EXIT_DATA,
-                         "it holds numbers, but the ids of the nodes are text; save it as text");
+        return error_data(err,
+                          "it holds numbers, but the ids of the nodes are text; save it as text");
     for (int64_t k = 0; ids->count > 0 && k < values->count; k++)
         values->value[k] = ids_find_number(ids, values->value[k]);
     return true;
@@ -183,8 +183,8 @@ static bool find_numbers(const NodeIds *ids, Values *values, Error *err) {
 static bool find_texts(const NodeIds *ids, const Npy *npy, Values *values, Error *err) {
     CLEARED(memory_drop) char *text = NULL;
     if (ids->count == 0 || ids->number != NULL)
-        return error_set(err, EXIT_DATA,
-                         "it holds text, but the ids of the nodes are numbers; save it as numbers");
+        return error_data(
+            err, "it holds text, but the ids of the nodes are numbers; save it as numbers");
     bool ok = npy_to_text(npy, &text, &values->value, err);
     for (int64_t k = 0; ok && k < values->count; k++) {
         int64_t span = values->value[k];
@@ -223,12 +223,11 @@ static bool read_split(Dataset *dataset, const Config *config, Npz *npz, const c
         if (!npy_read(&npy, path, err))
             return false;
     } else if (npz == NULL) {
-        return error_set(
-            err, EXIT_DATA,
-            "the split '%s' cannot be found: data.splits names no .npz file, and a list "
-            "in a file of its own ends in .npy (of text: numpy.save(\"train.npy\", "
-            "numpy.loadtxt(\"train.txt\", int)))",
-            key);
+        return error_data(err,
+                          "the split '%s' cannot be found: data.splits names no .npz file, and a "
+                          "list in a file of its own ends in .npy (of text: "
+                          "numpy.save(\"train.npy\", numpy.loadtxt(\"train.txt\", int)))",
+                          key);
     } else if (!npz_read(npz, key, &npy, err)) {
         return false;
     }
@@ -273,9 +272,8 @@ static bool test_the_rest(Dataset *dataset, Error *err) {
             count++;
         }
     if (count == 0)
-        return error_set(err, EXIT_DATA,
-                         "the split names training nodes only, and no labelled node is left to be "
-                         "a test node; add test nodes to the split");
+        return error_data(err, "the split names training nodes only, and no labelled node is left "
+                               "to be a test node; add test nodes to the split");
     warnings_add(&dataset->warnings,
                  "the split names training nodes only, so the test nodes are the other %lld%s "
                  "nodes, and there are no validation nodes",
@@ -337,17 +335,17 @@ static bool read_source(Dataset *dataset, const Config *config, const SplitSourc
 static bool read_own(Dataset *dataset, const Config *config, Error *err) {
     const char *path = DATASET_PATH(config, config->data.splits);
     if (format_begins_as_text(path))
-        return error_set(err, EXIT_DATA,
-                         "%s: data.splits is an .npz with train_idx, val_idx and test_idx (or "
-                         "train_ids, ...), and this is text; give the split as a column of "
-                         "data.nodes, which may be a .csv (fringe convert makes an .npz of JSON)",
-                         path);
+        return error_data(err,
+                          "%s: data.splits is an .npz with train_idx, val_idx and test_idx (or "
+                          "train_ids, ...), and this is text; give the split as a column of "
+                          "data.nodes, which may be a .csv (fringe convert makes an .npz of JSON)",
+                          path);
     if (!npz_is_archive(path))
-        return error_set(err, EXIT_DATA,
-                         "%s: data.splits is an .npz with train_idx, val_idx and test_idx, which "
-                         "are lists of nodes or masks, and this is none; for example "
-                         "numpy.savez(\"splits.npz\", train_idx=..., val_idx=..., test_idx=...)",
-                         path);
+        return error_data(err,
+                          "%s: data.splits is an .npz with train_idx, val_idx and test_idx, which "
+                          "are lists of nodes or masks, and this is none; for example "
+                          "numpy.savez(\"splits.npz\", train_idx=..., val_idx=..., test_idx=...)",
+                          path);
     SplitSource own = {npz_open(path, err), path};
     bool ok = own.npz != NULL && read_source(dataset, config, &own, err);
     npz_close(own.npz);
@@ -357,9 +355,9 @@ static bool read_own(Dataset *dataset, const Config *config, Error *err) {
 bool splits_read(Dataset *dataset, const Config *config, const SplitSource *sources, int count,
                  Error *err) {
     if (config->data.split_keys.count != 0 && config->data.split_keys.count != 3)
-        return error_set(err, EXIT_CONFIG,
-                         "data.split_keys needs three entries (training, validation, test), not %d",
-                         config->data.split_keys.count);
+        return error_config(
+            err, "data.split_keys needs three entries (training, validation, test), not %d",
+            config->data.split_keys.count);
     if (config_splits_are_drawn(config))
         return splits_draw(dataset, config, err);
     if (config->data.splits[0] != '\0')

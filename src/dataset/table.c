@@ -43,13 +43,12 @@ static bool check_letters(const Text *text, const char *path, Error *err) {
     for (const char *at = text->data; at < bad; at++)
         line += *at == '\n';
     if (*bad == '\r')
-        return error_set(
-            err, EXIT_DATA,
-            "%s:%lld: its lines end in CR alone; convert it: tr '\\r' '\\n' < OLD > NEW", path,
+        return error_data(
+            err, "%s:%lld: its lines end in CR alone; convert it: tr '\\r' '\\n' < OLD > NEW", path,
             (long long)line);
-    return error_set(err, EXIT_DATA,
-                     "%s:%lld: it is not UTF-8; convert it: iconv -f LATIN1 -t UTF-8 OLD > NEW",
-                     path, (long long)line);
+    return error_data(err,
+                      "%s:%lld: it is not UTF-8; convert it: iconv -f LATIN1 -t UTF-8 OLD > NEW",
+                      path, (long long)line);
 }
 
 static void remove_mark(Text *text) {

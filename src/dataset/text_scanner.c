@@ -48,9 +48,9 @@ static bool refuse_damage(gzFile file, Error *err) {
     if (status == Z_ERRNO)
         return error_set(err, EXIT_IO, "cannot be read to its end: %s", strerror(errno));
     if (status == Z_BUF_ERROR)
-        return error_set(err, EXIT_DATA, "cannot be read to its end: the gzip stream is cut");
+        return error_data(err, "cannot be read to its end: the gzip stream is cut");
     return status == Z_OK || status == Z_STREAM_END ||
-           error_set(err, EXIT_DATA, "its gzip stream is damaged%s", reason != NULL ? reason : "");
+           error_data(err, "its gzip stream is damaged%s", reason != NULL ? reason : "");
 }
 
 size_t text_pull(gzFile file, char *out, size_t room, Error *err) {
@@ -62,9 +62,8 @@ size_t text_pull(gzFile file, char *out, size_t room, Error *err) {
         done += got > 0 ? (size_t)got : 0;
     }
     if ((got > 0 || refuse_damage(file, err)) && memchr(out, 0, done) != NULL)
-        error_set(err, EXIT_DATA,
-                  "is not a text file (it holds a zero byte); if it is UTF-16, convert it: "
-                  "iconv -f UTF-16 -t UTF-8 OLD > NEW");
+        error_data(err, "is not a text file (it holds a zero byte); if it is UTF-16, convert it: "
+                        "iconv -f UTF-16 -t UTF-8 OLD > NEW");
     return done;
 }
 
@@ -94,7 +93,7 @@ gzFile text_open(const char *path, int64_t *size, Error *err) {
     if (!gzdirect(file) || !path_ends(path, ".gz"))
         return file;
     gzclose(file);
-    error_set(err, EXIT_DATA, "%s: is not a gzip file although its name says so", path);
+    error_data(err, "%s: is not a gzip file although its name says so", path);
     return NULL;
 }
 
@@ -160,7 +159,7 @@ bool scan_error(const Scan *scan, Error *err, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    return error_set(err, EXIT_DATA, "%s:%lld: %s", scan->path, (long long)scan->line, sentence);
+    return error_data(err, "%s:%lld: %s", scan->path, (long long)scan->line, sentence);
 }
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -77,27 +77,27 @@ static bool is_undirected(const Csr *rows, Error *err) {
     if (csr_is_symmetric(rows))
         return true;
     find_one_way(rows, &from, &to, &there);
-    return error_set(err, EXIT_DATA,
-                     there ? "the edge from node %lld to %lld has another weight than its reverse, "
-                             "but graphs of METIS are undirected; add \"symmetrize\" to "
-                             "data.transforms"
-                           : "the edge from node %lld to %lld has no reverse, but graphs of METIS "
-                             "are undirected; add \"symmetrize\" to data.transforms",
-                     (long long)from, (long long)to);
+    return error_data(
+        err,
+        there ? "the edge from node %lld to %lld has another weight than its reverse, but graphs "
+                "of METIS are undirected; add \"symmetrize\" to data.transforms"
+              : "the edge from node %lld to %lld has no reverse, but graphs of METIS are "
+                "undirected; add \"symmetrize\" to data.transforms",
+        (long long)from, (long long)to);
 }
 
 static bool is_simple(const Csr *rows, Error *err) {
     int64_t loops = csr_loops(rows), duplicates = csr_duplicates(rows);
     if (loops > 0)
-        return error_set(err, EXIT_DATA,
-                         "there are self-loops (%lld), which graphs of METIS cannot have; add "
-                         "\"drop-loops\" to data.transforms",
-                         (long long)loops);
+        return error_data(err,
+                          "there are self-loops (%lld), which graphs of METIS cannot have; add "
+                          "\"drop-loops\" to data.transforms",
+                          (long long)loops);
     return duplicates == 0 ||
-           error_set(err, EXIT_DATA,
-                     "edges are stored more than once (%lld), which graphs of METIS cannot have; "
-                     "add \"drop-duplicates\" to data.transforms",
-                     (long long)duplicates);
+           error_data(err,
+                      "edges are stored more than once (%lld), which graphs of METIS cannot have; "
+                      "add \"drop-duplicates\" to data.transforms",
+                      (long long)duplicates);
 }
 
 // Fractions are remarked on: METIS itself reads whole numbers.
@@ -106,10 +106,10 @@ static bool weights_fit(const Writing *writing, const float *weight, int64_t cou
     bool whole = true;
     for (int64_t e = 0; weight != NULL && e < count; e++) {
         if (weight[e] == 0 && !zero)
-            return error_set(err, EXIT_DATA,
-                             "stored edge %lld weighs 0, but weights in graphs of METIS are above "
-                             "0; --to npz keeps it",
-                             (long long)e);
+            return error_data(err,
+                              "stored edge %lld weighs 0, but weights in graphs of METIS are above "
+                              "0; --to npz keeps it",
+                              (long long)e);
         whole = whole && weight[e] == truncf(weight[e]);
     }
     if (!whole)
@@ -122,9 +122,8 @@ static bool graph_fits(const Writing *writing, Error *err) {
     const Dataset *d = writing->dataset;
     Csr rows = dataset_csr(d);
     if (d->edges == 0)
-        return error_set(err, EXIT_DATA,
-                         "there are no edges, but graphs of METIS have some; --to "
-                         "npz keeps the nodes");
+        return error_data(
+            err, "there are no edges, but graphs of METIS have some; --to npz keeps the nodes");
     return is_simple(&rows, err) && is_undirected(&rows, err) &&
            weights_fit(writing, d->weight, d->edges, false, err);
 }
@@ -133,28 +132,28 @@ static bool hypergraph_fits_hgr(const Writing *writing, Error *err) {
     const Dataset *d = writing->dataset;
     int64_t empty = -1, *size;
     if (d->pin_role != NULL)
-        return error_set(err, EXIT_DATA,
-                         "its hyperedges have sources and targets, which .hgr "
-                         "cannot say; --to npz keeps them");
+        return error_data(
+            err,
+            "its hyperedges have sources and targets, which .hgr cannot say; --to npz keeps them");
     size = hypergraph_sizes(d);
     for (int64_t h = d->hyperedges - 1; h >= 0; h--)
         empty = size[h] == 0 ? h : empty;
     memory_free(size);
     if (empty >= 0)
-        return error_set(err, EXIT_DATA,
-                         "hyperedge %lld has no pins, but every line of an .hgr has some; --to npz "
-                         "keeps it",
-                         (long long)empty);
+        return error_data(
+            err,
+            "hyperedge %lld has no pins, but every line of an .hgr has some; --to npz keeps it",
+            (long long)empty);
     return weights_fit(writing, d->hyperedge_weight, d->hyperedges, true, err);
 }
 
 static bool fits(const Writing *writing, Error *err) {
     bool hypergraph = writing->dataset->hyperedges > 0;
     if (text_ends(writing->path, hypergraph ? ".graph" : ".hgr"))
-        return error_set(err, EXIT_DATA,
-                         hypergraph ? "it is a hypergraph, which is written as .hgr; \"clique\" or "
-                                      "\"star\" in data.transforms make a graph of it"
-                                    : "it is a graph, which is written as .graph");
+        return error_data(err, hypergraph
+                                   ? "it is a hypergraph, which is written as .hgr; \"clique\" or "
+                                     "\"star\" in data.transforms make a graph of it"
+                                   : "it is a graph, which is written as .graph");
     if (!(hypergraph ? hypergraph_fits_hgr : graph_fits)(writing, err))
         return false;
     remark_nodes_left_out(writing);

@@ -238,17 +238,15 @@ static void remark_splits(const Writing *writing) {
 static bool fits(const Writing *writing, Error *err) {
     const Dataset *d = writing->dataset;
     if (d->hyperedges > 0)
-        return error_set(err, EXIT_DATA,
-                         "it is a hypergraph, and ogb has graphs only; \"clique\" "
-                         "or \"star\" in data.transforms make a graph of it");
+        return error_data(err, "it is a hypergraph, and ogb has graphs only; \"clique\" or "
+                               "\"star\" in data.transforms make a graph of it");
     if (d->edges == 0)
-        return error_set(err, EXIT_DATA,
-                         "there are no edges, and the tables of ogb must have some; "
-                         "--to npz keeps the nodes");
+        return error_data(
+            err,
+            "there are no edges, and the tables of ogb must have some; --to npz keeps the nodes");
     if (d->numeric)
-        return error_set(err, EXIT_DATA,
-                         "its labels are numbers, and ogb's node sets have classes; --to npz keeps "
-                         "them");
+        return error_data(
+            err, "its labels are numbers, and ogb's node sets have classes; --to npz keeps them");
     if (d->classes == 0)
         warnings_add(writing->remarks, "there are no labels: each is written as nan");
     if (d->weight != NULL)

@@ -36,12 +36,12 @@ static const FormatWriter *writer_of(const Conversion *conversion, Error *err) {
         return &writer_fringe;
     family_words(&writer_family, list);
     if (name != NULL)
-        error_set(err, EXIT_USAGE, "--to: there is no format '%s'; there are %s", name, list);
+        error_usage(err, "--to: there is no format '%s'; there are %s", name, list);
     else
-        error_set(err, EXIT_USAGE,
-                  "%s: its name does not say what format to write (.npz, .graph, .hgr, or a "
-                  "folder); choose one with --to: %s",
-                  conversion->path, list);
+        error_usage(err,
+                    "%s: its name does not say what format to write (.npz, .graph, .hgr, or a "
+                    "folder); choose one with --to: %s",
+                    conversion->path, list);
     return NULL;
 }
 
@@ -84,10 +84,10 @@ static bool is_apart(const Target *target, const char *file) {
     bool inside = path != NULL && strncmp(path, target->path, length) == 0 &&
                   (path[length] == '\0' || path[length] == '/');
     free(path);
-    return !inside || error_set(target->err, EXIT_USAGE,
-                                "%s is read, so it cannot be replaced; choose another place to "
-                                "write to",
-                                file);
+    return !inside ||
+           error_usage(target->err,
+                       "%s is read, so it cannot be replaced; choose another place to write to",
+                       file);
 }
 
 static bool is_apart_named(const Target *target, const Config *config, const char *file) {
@@ -181,10 +181,10 @@ bool dataset_convert(const Dataset *dataset, const Conversion *conversion, Warni
     if (writer == NULL)
         return false;
     if (dataset->sparse.offset != NULL && writer != &writer_fringe)
-        return error_set(err, EXIT_CONFIG,
-                         "the format %s is written from dense features; leave data.features_as at "
-                         "dense (which writes an .npz of sparse features, too)",
-                         writer->name);
+        return error_config(err,
+                            "the format %s is written from dense features; leave data.features_as "
+                            "at dense (which writes an .npz of sparse features, too)",
+                            writer->name);
     path_plain(path, sizeof path, conversion->path);
     file_sweep(FOLDER_OF(path)); // files left by ended processes
     Writing writing = {dataset, conversion, path, remarks};

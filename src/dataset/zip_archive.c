@@ -92,8 +92,7 @@ static bool open_zip(ZipArchive *a, const char *path, Error *err) {
     zip_error_t error;
     zip_error_init(&error);
     if (a->bytes < LEAST)
-        return error_set(err, EXIT_DATA, "%s: %zu bytes are too few for an npz file", path,
-                         a->bytes);
+        return error_data(err, "%s: %zu bytes are too few for an npz file", path, a->bytes);
     zip_source_t *source = zip_source_function_create(archive_call, a, &error);
     a->zip = source == NULL ? NULL : zip_open_from_source(source, ZIP_RDONLY, &error);
     if (a->zip != NULL)
@@ -122,11 +121,10 @@ bool zip_archive_is_disjoint(const ZipArchive *a, Error *err) {
         if (known && __builtin_add_overflow(bytes, stat.comp_size, &bytes))
             bytes = UINT64_MAX;
     }
-    return bytes <= a->bytes ||
-           error_set(err, EXIT_DATA,
-                     "its members have %llu compressed bytes, but it has %zu: they overlap, as in "
-                     "a zip bomb",
-                     (unsigned long long)bytes, a->bytes);
+    return bytes <= a->bytes || error_data(err,
+                                           "its members have %llu compressed bytes, but it has "
+                                           "%zu: they overlap, as in a zip bomb",
+                                           (unsigned long long)bytes, a->bytes);
 }
 
 void zip_archive_close(ZipArchive *a) {
@@ -144,32 +142,31 @@ static bool is_sound(const zip_stat_t *stat, size_t archive_bytes, Error *err) {
     const zip_uint64_t wanted = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD |
                                 ZIP_STAT_CRC | ZIP_STAT_ENCRYPTION_METHOD;
     if ((stat->valid & wanted) != wanted)
-        return error_set(err, EXIT_DATA, "its entry in the archive is incomplete");
+        return error_data(err, "its entry in the archive is incomplete");
     if (stat->encryption_method != ZIP_EM_NONE)
-        return error_set(err, EXIT_DATA, "it is encrypted");
+        return error_data(err, "it is encrypted");
     if (stat->comp_method != ZIP_CM_STORE && stat->comp_method != ZIP_CM_DEFLATE)
-        return error_set(err, EXIT_DATA,
-                         "compression method %d is not read; save it with numpy.savez or "
-                         "numpy.savez_compressed",
-                         stat->comp_method);
+        return error_data(
+            err,
+            "compression method %d is not read; save it with numpy.savez or numpy.savez_compressed",
+            stat->comp_method);
     bool stored = stat->comp_method == ZIP_CM_STORE;
     if (stat->comp_size > archive_bytes ||
         (stored ? stat->size != stat->comp_size
                 : stat->size / DEFLATE_EXPANDS > stat->comp_size + 1))
-        return error_set(err, EXIT_DATA,
-                         "the archive claims %llu bytes in %llu, which is impossible",
-                         (unsigned long long)stat->size, (unsigned long long)stat->comp_size);
+        return error_data(err, "the archive claims %llu bytes in %llu, which is impossible",
+                          (unsigned long long)stat->size, (unsigned long long)stat->comp_size);
     if (stat->size > BOMB_FROM && stat->size / BOMB_EXPANDS > stat->comp_size)
-        return error_set(err, EXIT_DATA,
-                         "%llu bytes expand to %llu, as in a zip bomb; if it is data, save it with "
-                         "numpy.savez",
-                         (unsigned long long)stat->comp_size, (unsigned long long)stat->size);
+        return error_data(
+            err,
+            "%llu bytes expand to %llu, as in a zip bomb; if it is data, save it with numpy.savez",
+            (unsigned long long)stat->comp_size, (unsigned long long)stat->size);
     return true;
 }
 
 static bool tell_member(ZipArchive *a, int index, zip_stat_t *stat, Error *err) {
     if (zip_stat_index(a->zip, (zip_uint64_t)index, 0, stat) != 0)
-        return error_set(err, EXIT_DATA, "%s", zip_strerror(a->zip));
+        return error_data(err, "%s", zip_strerror(a->zip));
     return is_sound(stat, a->bytes, err);
 }
 
@@ -179,7 +176,7 @@ bool zip_member_open(ZipMember *member, ZipArchive *a, int index, Error *err) {
         return false;
     member->left = (size_t)member->stat.size;
     member->file = zip_fopen_index(a->zip, (zip_uint64_t)index, 0);
-    return member->file != NULL || error_set(err, EXIT_DATA, "%s", zip_strerror(a->zip));
+    return member->file != NULL || error_data(err, "%s", zip_strerror(a->zip));
 }
 
 bool zip_member_pull(void *context, void *into, size_t bytes, Error *err) {
@@ -189,9 +186,9 @@ bool zip_member_pull(void *context, void *into, size_t bytes, Error *err) {
         size_t piece = bytes < (size_t)1 << 24 ? bytes : (size_t)1 << 24;
         zip_int64_t got = zip_fread(member->file, at, piece);
         if (got <= 0)
-            return error_set(err, EXIT_DATA, "its compressed data is damaged (%s)",
-                             got < 0 ? zip_error_strerror(zip_file_get_error(member->file))
-                                     : "it ends early");
+            return error_data(err, "its compressed data is damaged (%s)",
+                              got < 0 ? zip_error_strerror(zip_file_get_error(member->file))
+                                      : "it ends early");
         member->sum = (uint32_t)crc32_z(member->sum, at, (z_size_t)got);
         at += got;
         bytes -= (size_t)got;
@@ -203,18 +200,18 @@ bool zip_member_pull(void *context, void *into, size_t bytes, Error *err) {
 bool zip_member_finish(ZipMember *member, Error *err) {
     unsigned char rest[4096];
     if (member->left > MOST_TRAILING)
-        return error_set(err, EXIT_DATA, "%zu bytes follow its data", member->left);
+        return error_data(err, "%zu bytes follow its data", member->left);
     while (member->left > 0)
         if (!zip_member_pull(member, rest, member->left < sizeof rest ? member->left : sizeof rest,
                              err))
             return false;
     zip_int64_t more = zip_fread(member->file, rest, 1);
     if (more != 0)
-        return error_set(err, EXIT_DATA, "its compressed data is damaged (%s)",
-                         more < 0 ? zip_error_strerror(zip_file_get_error(member->file))
-                                  : "it is longer than the archive says");
+        return error_data(err, "its compressed data is damaged (%s)",
+                          more < 0 ? zip_error_strerror(zip_file_get_error(member->file))
+                                   : "it is longer than the archive says");
     if (member->sum != member->stat.crc)
-        return error_set(err, EXIT_DATA, "its checksum does not match");
+        return error_data(err, "its checksum does not match");
     return true;
 }
 

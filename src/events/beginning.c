@@ -16,13 +16,13 @@ static const struct {
 };
 
 static EventBeginning wrong(Error *err, const char *sentence) {
-    error_set(err, EXIT_DATA, "%s", sentence);
+    error_data(err, "%s", sentence);
     return BEGINNING_WRONG;
 }
 
 static EventBeginning wrong_version(Error *err, const char *version) {
-    error_set(err, EXIT_DATA, "is a stream of version %s; this program reads version %d", version,
-              EVENT_VERSION);
+    error_data(err, "is a stream of version %s; this program reads version %d", version,
+               EVENT_VERSION);
     return BEGINNING_WRONG;
 }
 
@@ -49,10 +49,11 @@ static EventBeginning other_file(const char *line, size_t length, Error *err) {
                           "(.graph, .hgr), which 'fringe train' and 'fringe partition' read");
     if (strlen(line) < length)
         return wrong(err, "is not a stream of events: its first line holds a zero byte");
-    error_set(err, EXIT_DATA,
-              "is not a stream of events: it begins with '%.40s', not with the line "
-              "'" EVENT_TEXT_BEGIN "'",
-              line);
+    error_data(
+        err,
+        "is not a stream of events: it begins with '%.40s', not with the line '" EVENT_TEXT_BEGIN
+        "'",
+        line);
     return BEGINNING_WRONG;
 }
 

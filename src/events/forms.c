@@ -16,8 +16,8 @@ const EventForm event_forms[EVENT_SNAPSHOT + 1] = {
 
 static bool wrong_count(const Event *event, Error *err) {
     const EventForm *form = &event_forms[event->kind];
-    return error_set(err, EXIT_DATA, "'%s' with %lld id%s; its form is '%s'", form->sign,
-                     (long long)event->count + 1, event->count == 0 ? "" : "s", form->form);
+    return error_data(err, "'%s' with %lld id%s; its form is '%s'", form->sign,
+                      (long long)event->count + 1, event->count == 0 ? "" : "s", form->form);
 }
 
 bool event_is_whole(const Event *event, Error *err) {
@@ -25,13 +25,12 @@ bool event_is_whole(const Event *event, Error *err) {
     if (event->count < form->least || event->count > form->most)
         return wrong_count(event, err);
     if (event->kind == EVENT_HYPEREDGE && event->count == 0 && !event->weighted)
-        return error_set(err, EXIT_DATA, "'+h' with neither pins nor a weight; its form is '%s'",
-                         form->form);
+        return error_data(err, "'+h' with neither pins nor a weight; its form is '%s'", form->form);
     if (event->weighted && event->kind != EVENT_HYPEREDGE)
-        return error_set(err, EXIT_DATA, "'%s' with a weight; only '+h' has one", form->sign);
+        return error_data(err, "'%s' with a weight; only '+h' has one", form->sign);
     if (!(event->weight >= 0 && event->weight <= FLT_MAX))
-        return error_set(err, EXIT_DATA, "the weight %g is not a number from 0 to 3.4e38",
-                         (double)event->weight);
+        return error_data(err, "the weight %g is not a number from 0 to 3.4e38",
+                          (double)event->weight);
     return true;
 }
 
@@ -42,8 +41,8 @@ bool event_name_is_valid(const char *name) {
 }
 
 bool event_name_error(const char *name, Error *err) {
-    return error_set(err, EXIT_DATA,
-                     "'%s' cannot name a snapshot; a name has 1 to 64 of A-Z a-z 0-9 . _ - and "
-                     "does not begin with a dot",
-                     name);
+    return error_data(err,
+                      "'%s' cannot name a snapshot; a name has 1 to 64 of A-Z a-z 0-9 . _ - and "
+                      "does not begin with a dot",
+                      name);
 }

@@ -74,10 +74,9 @@ static bool mark(LiveHypergraph *live, int side, int32_t slot) {
 static bool has_room(const LiveHypergraph *live, int64_t more, Error *err) {
     int64_t items = live->side[SIDE_NODE].count + live->side[SIDE_HYPEREDGE].count;
     if (live->pins + more > INT32_MAX)
-        return error_set(err, EXIT_DATA, "more than 2^31 - 1 pins, which fringe cannot hold");
+        return error_data(err, "more than 2^31 - 1 pins, which fringe cannot hold");
     return items + more + 1 <= INT32_MAX ||
-           error_set(err, EXIT_DATA,
-                     "more than 2^31 - 1 nodes and hyperedges, which fringe cannot hold");
+           error_data(err, "more than 2^31 - 1 nodes and hyperedges, which fringe cannot hold");
 }
 
 static int32_t find_or_make(LiveHypergraph *live, int side, uint64_t id) {
@@ -147,7 +146,7 @@ static bool add_hyperedge(LiveHypergraph *live, const Event *event, LiveChange *
                           Error *err) {
     change->side = SIDE_HYPEREDGE;
     if (event->count == 0 && live_find(live, SIDE_HYPEREDGE, event->id) < 0)
-        return error_set(err, EXIT_DATA, "hyperedge %" PRIu64 " is new and has no pins", event->id);
+        return error_data(err, "hyperedge %" PRIu64 " is new and has no pins", event->id);
     if (!has_room(live, event->count, err))
         return false;
     add(live, event, change);

@@ -119,7 +119,7 @@ static bool find_side(SideInput *in, const Tensors *file, int side, Error *err) 
 }
 
 static bool damaged(const Tensors *file, Error *err) {
-    return error_set(err, EXIT_DATA, "%s: damaged: its numbers contradict each other", file->path);
+    return error_data(err, "%s: damaged: its numbers contradict each other", file->path);
 }
 
 // Numbers from the file are checked before they lead anywhere.

@@ -6,14 +6,14 @@
 static bool known_layout(const EventRecord *head, Error *err) {
     static const char damaged[] = "the stream is damaged at this byte or before";
     if (head->op < EVENT_HYPEREDGE || head->op > EVENT_SNAPSHOT)
-        return error_set(err, EXIT_DATA, "a record of kind %d, and the kinds are 1 to 7; %s",
-                         head->op, damaged);
+        return error_data(err, "a record of kind %d, and the kinds are 1 to 7; %s", head->op,
+                          damaged);
     if ((head->flags & ~EVENT_HAS_WEIGHT) != 0)
-        return error_set(err, EXIT_DATA, "a record with flags 0x%02x, and only 0x01 is known; %s",
-                         head->flags, damaged);
+        return error_data(err, "a record with flags 0x%02x, and only 0x01 is known; %s",
+                          head->flags, damaged);
     if (head->zero != 0)
-        return error_set(err, EXIT_DATA, "a record whose bytes 2 and 3 are 0x%04x, not zero; %s",
-                         head->zero, damaged);
+        return error_data(err, "a record whose bytes 2 and 3 are 0x%04x, not zero; %s", head->zero,
+                          damaged);
     return true;
 }
 
@@ -24,27 +24,26 @@ size_t event_record_bytes(const EventRecord *head, Error *err) {
     size_t bytes = sizeof *head + weight + (size_t)head->count * sizeof(uint64_t);
     if (bytes <= EVENT_RECORD)
         return bytes;
-    error_set(err, EXIT_DATA,
-              "a record of %zu bytes; at most %d (64 MiB) are read. A large hyperedge can be sent "
-              "in several +h events",
-              bytes, EVENT_RECORD);
+    error_data(err,
+               "a record of %zu bytes; at most %d (64 MiB) are read. A large hyperedge can be sent "
+               "in several +h events",
+               bytes, EVENT_RECORD);
     return 0;
 }
 
 static bool take_name(Event *event, const EventRecord *head, const char *words, Error *err) {
     if (head->id > EVENT_NAME || head->count != (head->id + 7) / 8)
-        return error_set(err, EXIT_DATA,
-                         "the name of a snapshot has %llu bytes in %u words; it may have 1 to 64 "
-                         "bytes, 8 in each word",
-                         (unsigned long long)head->id, head->count);
+        return error_data(err,
+                          "the name of a snapshot has %llu bytes in %u words; it may have 1 to 64 "
+                          "bytes, 8 in each word",
+                          (unsigned long long)head->id, head->count);
     memcpy(event->name, words, head->id);
     event->name[head->id] = 0;
     if (strlen(event->name) != head->id || !event_name_is_valid(event->name))
         return event_name_error(event->name, err);
     for (size_t i = head->id; i < head->count * sizeof(uint64_t); i++)
         if (words[i] != 0)
-            return error_set(err, EXIT_DATA, "bytes behind the name '%s' are not zero",
-                             event->name);
+            return error_data(err, "bytes behind the name '%s' are not zero", event->name);
     return true;
 }
 

@@ -46,7 +46,7 @@ static bool unknown_sign(const char *word, Error *err) {
                                  : kind == EVENT_SNAPSHOT ? " or "
                                                           : ", ",
                                  event_forms[kind].form);
-    return error_set(err, EXIT_DATA, "'%s' begins no event; an event is %s", word, forms);
+    return error_data(err, "'%s' begins no event; an event is %s", word, forms);
 }
 
 static bool take_kind(Line *line, EventKind *kind, Error *err) {
@@ -64,10 +64,9 @@ static bool no_id(const char *first, const Line *line, EventKind kind, Error *er
     char word[WORD + 1];
     take_word(&(Line){first, line->end}, word);
     if (strspn(word, "0123456789") == strlen(word))
-        return error_set(err, EXIT_DATA, "'%s' is above 18446744073709551615, the largest id",
-                         word);
-    return error_set(err, EXIT_DATA, "'%s' is not an id (digits only); the form is '%s'", word,
-                     event_forms[kind].form);
+        return error_data(err, "'%s' is above 18446744073709551615, the largest id", word);
+    return error_data(err, "'%s' is not an id (digits only); the form is '%s'", word,
+                      event_forms[kind].form);
 }
 
 // The line stands at a word.
@@ -100,8 +99,7 @@ static bool take_weight(Line *line, Event *event, Error *err) {
     event->weighted = true;
     size_t length = take_word(line, word);
     return (length <= WORD && word[1] == '=' && is_weight(word + 2, &event->weight)) ||
-           error_set(err, EXIT_DATA, "'%s' is not a weight (w= and a number from 0 to 3.4e38)",
-                     word);
+           error_data(err, "'%s' is not a weight (w= and a number from 0 to 3.4e38)", word);
 }
 
 static bool take_name(Line *line, Event *event, Error *err) {
@@ -109,8 +107,8 @@ static bool take_name(Line *line, Event *event, Error *err) {
     bool missing = at_end(line);
     take_word(line, word);
     if (missing || !at_end(line))
-        return error_set(err, EXIT_DATA, "'=' with %s; its form is '= NAME'",
-                         missing ? "no name" : "more than a name");
+        return error_data(err, "'=' with %s; its form is '= NAME'",
+                          missing ? "no name" : "more than a name");
     if (!event_name_is_valid(word))
         return event_name_error(word, err);
     memcpy(event->name, word, strlen(word) + 1);
@@ -119,8 +117,8 @@ static bool take_name(Line *line, Event *event, Error *err) {
 
 static bool take_ids(Line *line, Event *event, uint64_t *ids, Error *err) {
     if (at_end(line))
-        return error_set(err, EXIT_DATA, "'%s' without an id; its form is '%s'",
-                         event_forms[event->kind].sign, event_forms[event->kind].form);
+        return error_data(err, "'%s' without an id; its form is '%s'",
+                          event_forms[event->kind].sign, event_forms[event->kind].form);
     if (!take_id(line, event->kind, &event->id, err))
         return false;
     if (event->kind == EVENT_HYPEREDGE && !take_weight(line, event, err))
@@ -138,8 +136,8 @@ EventParsed event_parse_line(Event *event, uint64_t *ids, const char *text, size
     Line line = {text, text + bytes - (bytes > 0 && text[bytes - 1] == '\r')};
     const char *nul = memchr(text, 0, bytes);
     if (nul != NULL) {
-        error_set(err, EXIT_DATA, "byte %lld of the line is zero; a text has no zero bytes",
-                  (long long)(nul - text) + 1);
+        error_data(err, "byte %lld of the line is zero; a text has no zero bytes",
+                   (long long)(nul - text) + 1);
         return PARSED_WRONG;
     }
     if (at_end(&line))

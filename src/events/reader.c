@@ -61,10 +61,10 @@ static void warn_of_open_end(EventReader *reader) {
 }
 
 static EventNext line_too_long(EventReader *reader) {
-    error_set(&reader->wrong, EXIT_DATA,
-              "the line has more than %d bytes (64 MiB); a large hyperedge can be sent in several "
-              "+h events",
-              EVENT_RECORD);
+    error_data(&reader->wrong,
+               "the line has more than %d bytes (64 MiB); a large hyperedge can be sent in several "
+               "+h events",
+               EVENT_RECORD);
     event_reader_error(reader, &reader->wrong);
     return give_up(reader);
 }
@@ -127,9 +127,9 @@ static EventNext next_line(EventReader *reader, Event *event) {
 // --- binary
 
 static EventNext cut_off(EventReader *reader, size_t due) {
-    error_set(&reader->wrong, EXIT_DATA,
-              "the stream ends within this record; of its %s%zu bytes %zu are missing",
-              left(reader) < sizeof(EventRecord) ? "first " : "", due, due - left(reader));
+    error_data(&reader->wrong,
+               "the stream ends within this record; of its %s%zu bytes %zu are missing",
+               left(reader) < sizeof(EventRecord) ? "first " : "", due, due - left(reader));
     event_reader_error(reader, &reader->wrong);
     return give_up(reader);
 }
@@ -329,18 +329,17 @@ bool event_reader_seek(EventReader *reader, const EventPlace *place, Error *err)
     if (behind && !event_source_go(source, place->offset, err))
         return false;
     if (!behind || event_source_history(source, 0) != place->before)
-        return error_set(err, EXIT_DATA,
-                         "%s is not the stream that was read before: the bytes before byte %lld "
-                         "differ",
-                         source->name, (long long)place->offset);
+        return error_data(
+            err, "%s is not the stream that was read before: the bytes before byte %lld differ",
+            source->name, (long long)place->offset);
     reader->events = place->events;
     reader->line = place->line;
     mark(reader);
     return !goes_on_in_line(reader) ||
-           error_set(err, EXIT_DATA,
-                     "%s:%lld: the line had no end when it was read, and goes on now; its event "
-                     "was taken without the rest, so the stream must be read from its beginning",
-                     source->name, (long long)reader->line);
+           error_data(err,
+                      "%s:%lld: the line had no end when it was read, and goes on now; its event "
+                      "was taken without the rest, so the stream must be read from its beginning",
+                      source->name, (long long)reader->line);
 }
 
 const Warnings *event_reader_warnings(const EventReader *reader) { return &reader->warnings; }

@@ -28,9 +28,8 @@ static void set_name(EventSource *source, const char *name) {
 // --- opening
 
 static bool refuse(Error *err, const char *path, const char *kind) {
-    return error_set(err, EXIT_DATA,
-                     "%s: is a %s; a stream is a file, a FIFO or, as '-', standard input", path,
-                     kind);
+    return error_data(err, "%s: is a %s; a stream is a file, a FIFO or, as '-', standard input",
+                      path, kind);
 }
 
 static bool can_be_stream(mode_t mode, const char *path, Error *err) {
@@ -162,10 +161,9 @@ bool event_source_go(EventSource *source, int64_t offset, Error *err) {
     assert(source->regular);
     size_t history = offset < SOURCE_HISTORY ? (size_t)offset : SOURCE_HISTORY;
     if (offset > size_of(source))
-        return error_set(err, EXIT_DATA,
-                         "%s is not the stream that was read before: it has %lld bytes, and %lld "
-                         "were read",
-                         source->name, (long long)size_of(source), (long long)offset);
+        return error_data(
+            err, "%s is not the stream that was read before: it has %lld bytes, and %lld were read",
+            source->name, (long long)size_of(source), (long long)offset);
     source->base = offset - (int64_t)history;
     source->begin = source->end = 0;
     source->ended = false;

@@ -120,17 +120,15 @@ bool sample_configure(const Config *config, const Schedule *schedule, CodecOptio
                       Error *err) {
     options->sample.probability = config->comm.sample < 1 ? config->comm.sample : 0;
     if (options->sample.probability > 0 && strcmp(config->quantization.before, "conv") == 0)
-        return error_set(err, EXIT_CONFIG,
-                         "comm.sample: below 1 rows count 1/P where they are added up, which "
-                         "model.post of a reader (quantization.before=conv) would not keep; use "
-                         "comm.sample=1 or quantization.before=post");
+        return error_config(err, "comm.sample: below 1 rows count 1/P where they are added up, "
+                                 "which model.post of a reader (quantization.before=conv) would "
+                                 "not keep; use comm.sample=1 or quantization.before=post");
     const char *cure = to_remember_none(schedule, options);
     return options->sample.probability == 0 || cure == NULL ||
-           error_set(
-               err, EXIT_CONFIG,
-               "comm.sample: below 1 a row does not travel in every epoch, but %.*s remembers "
-               "each row from epoch to epoch; use comm.sample=1, or %s",
-               (int)strcspn(cure, "="), cure, cure);
+           error_config(err,
+                        "comm.sample: below 1 a row does not travel in every epoch, but %.*s "
+                        "remembers each row from epoch to epoch; use comm.sample=1, or %s",
+                        (int)strcspn(cure, "="), cure, cure);
 }
 
 const MemberValues *channel_schedule_values(const Channel *channel) {

@@ -171,7 +171,7 @@ static bool fits(const Config *config, Error *err) {
     };
     for (size_t i = 0; i < sizeof misfit / sizeof *misfit; i++)
         if (misfit[i].is)
-            return error_set(err, EXIT_CONFIG, "comm.schedule=skip: %s", misfit[i].why);
+            return error_config(err, "comm.schedule=skip: %s", misfit[i].why);
     return true;
 }
 
@@ -184,10 +184,9 @@ static bool configure(const Config *config, MemberValues *values, Error *err) {
     if (options.rule == NULL || !fits(config, err))
         return false;
     if (!options.rule->read(&options, argument))
-        return error_set(err, EXIT_CONFIG,
-                         "comm.skip: expected %s, with EPS >= 0 and whole numbers E, TAU >= 1; "
-                         "found '%s'",
-                         options.rule->name, words.rule);
+        return error_config(
+            err, "comm.skip: expected %s, with EPS >= 0 and whole numbers E, TAU >= 1; found '%s'",
+            options.rule->name, words.rule);
     memcpy(values->values, &options, sizeof options);
     return true;
 }

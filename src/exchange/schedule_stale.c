@@ -52,15 +52,14 @@ static bool is(const char *word, const char *one) { return strcmp(word, one) == 
 static bool goes_with(const Config *config, Error *err) {
     bool codes = !is(config->quantization.codec, "fp32");
     if (codes && is(config->quantization.exchanges, "measured"))
-        return error_set(err, EXIT_CONFIG,
-                         "comm.schedule=stale: nothing waits for a message, so "
-                         "quantization.exchanges=measured finds no difference; set "
-                         "quantization.exchanges=all, or another comm.schedule");
+        return error_config(
+            err,
+            "comm.schedule=stale: nothing waits for a message, so quantization.exchanges=measured "
+            "finds no difference; set quantization.exchanges=all, or another comm.schedule");
     if (is(config->quantization.codec, "integer") && is(config->quantization.time, "hidden"))
-        return error_set(err, EXIT_CONFIG,
-                         "comm.schedule=stale hides messages behind a whole epoch, so no "
-                         "exchange has computation of its own that hides it; set "
-                         "quantization.time=sum, or another comm.schedule");
+        return error_config(err, "comm.schedule=stale hides messages behind a whole epoch, so no "
+                                 "exchange has computation of its own that hides it; set "
+                                 "quantization.time=sum, or another comm.schedule");
     return true;
 }
 

@@ -27,10 +27,10 @@ static bool takes_rows(Channel *channel, int64_t kept, Error *err) {
     char name[NAME];
     channel->rows_are = kept == kept_as(ROWS_BF16) ? ROWS_BF16 : ROWS_FP32;
     return kept == 0 || (kept == kept_as(channel->rows_are) && has_room(channel)) ||
-           error_set(err, EXIT_DATA,
-                     "the halo rows of %s are of another kind than this training's; train "
-                     "from the start, or with the version that wrote them",
-                     exchange_name(channel->id, name));
+           error_data(err,
+                      "the halo rows of %s are of another kind than this training's; train from "
+                      "the start, or with the version that wrote them",
+                      exchange_name(channel->id, name));
 }
 
 static bool walk_rows(Channel *channel, StateWalk *walk, Error *err) {

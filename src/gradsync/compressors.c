@@ -58,19 +58,18 @@ typedef struct Noise {
 
 static bool check_feedback(Noise noise, Error *err) {
     return !noise.random || noise.most < 1 ||
-           error_set(err, EXIT_CONFIG,
-                     "gradients.memory: feedback diverges where random rounding may add more (%.3g "
-                     "times the gradient) than there is; set gradients.rounding=nearest, more "
-                     "gradients.bits, or gradients.memory=difference",
-                     noise.most);
+           error_config(err,
+                        "gradients.memory: feedback diverges where random rounding may add more "
+                        "(%.3g times the gradient) than there is; set gradients.rounding=nearest, "
+                        "more gradients.bits, or gradients.memory=difference",
+                        noise.most);
 }
 
 // 1 / (1 + noise) is as far as a memory may follow (ALGORITHMS D.3).
 static bool choose_alpha(double *alpha, Noise noise, Error *err) {
     if (*alpha == 0 && isinf(noise.most))
-        return error_set(err, EXIT_CONFIG,
-                         "gradients.alpha: the noise of gradients.codec=mean has no bound to "
-                         "choose it by; set it above 0, at most to 1");
+        return error_config(err, "gradients.alpha: the noise of gradients.codec=mean has no bound "
+                                 "to choose it by; set it above 0, at most to 1");
     *alpha = *alpha == 0 ? 1 / (1 + noise.most) : *alpha;
     return true;
 }
@@ -93,41 +92,38 @@ static bool keep_top(CodecOptions *options, const Config *config, bool codes_zer
     if (options->top == 1)
         return true;
     if (!codes_zero)
-        return error_set(
-            err, EXIT_CONFIG,
+        return error_config(
+            err,
             "gradients.top: gradients.codec=%s has no code of 0, which the smaller values become; "
             "set gradients.top=1, or gradients.codec to max, l2, log, keys or sketch",
             config->gradients.codec);
     return strcmp(config->gradients.memory, "none") != 0 ||
-           error_set(err, EXIT_CONFIG,
-                     "gradients.top: what is left out would be lost for good; set "
-                     "gradients.memory=feedback, or gradients.top=1");
+           error_config(err, "gradients.top: what is left out would be lost for good; set "
+                             "gradients.memory=feedback, or gradients.top=1");
 }
 
 // ---- the table
 
 static bool check_entropy(GridOptions grid, Error *err) {
     return grid.bits <= 8 ||
-           error_set(err, EXIT_CONFIG,
-                     "gradients.wire: entropy codes values of at most 8 bits; set "
-                     "gradients.bits to 8 or gradients.wire=packed");
+           error_config(err, "gradients.wire: entropy codes values of at most 8 bits; set "
+                             "gradients.bits to 8 or gradients.wire=packed");
 }
 
 static bool check_bits(const Rule *rule, GridOptions grid, Error *err) {
     return grid_bits_known(grid) ||
-           error_set(err, EXIT_CONFIG,
-                     "gradients.bits: expected %s with gradients.codec=%s, found %d", rule->bits,
-                     rule->name, grid.bits);
+           error_config(err, "gradients.bits: expected %s with gradients.codec=%s, found %d",
+                        rule->bits, rule->name, grid.bits);
 }
 
 // Powers of two are no closer to each other for more bits.
 static bool check_rule(const Config *config, GridOptions grid, Error *err) {
     return grid.rule != GRID_LOG || strcmp(config->gradients.bits_rule, "fixed") == 0 ||
-           error_set(err, EXIT_CONFIG,
-                     "gradients.bits_rule: %s chooses bits to be more precise, and more bits of "
-                     "gradients.codec=log reach smaller values alone; set "
-                     "gradients.bits_rule=fixed, or gradients.codec=max",
-                     config->gradients.bits_rule);
+           error_config(err,
+                        "gradients.bits_rule: %s chooses bits to be more precise, and more bits of "
+                        "gradients.codec=log reach smaller values alone; set "
+                        "gradients.bits_rule=fixed, or gradients.codec=max",
+                        config->gradients.bits_rule);
 }
 
 static bool by_grid(GradForm *form, const Config *config, Error *err) {
@@ -167,10 +163,10 @@ static SketchOptions sketch_of(const Config *config) {
 static bool check_sketch(const Config *config, Error *err) {
     const char *memory = config->gradients.memory;
     return strcmp(memory, "none") == 0 || strcmp(memory, "feedback") == 0 ||
-           error_set(err, EXIT_CONFIG,
-                     "gradients.memory: expected none or feedback with gradients.codec=sketch, "
-                     "whose noise has no bound, found %s",
-                     memory);
+           error_config(err,
+                        "gradients.memory: expected none or feedback with gradients.codec=sketch, "
+                        "whose noise has no bound, found %s",
+                        memory);
 }
 
 static bool by_sketch(GradForm *form, const Config *config, Error *err) {
@@ -186,10 +182,10 @@ static bool by_rank(GradForm *form, const Config *config, Error *err) {
     form->rank = (int)config->gradients.rank;
     form->remembers = strcmp(memory, "feedback") == 0;
     return form->remembers || strcmp(memory, "none") == 0 ||
-           error_set(err, EXIT_CONFIG,
-                     "gradients.memory: expected feedback or none with gradients.codec=lowrank, "
-                     "found %s",
-                     memory);
+           error_config(
+               err,
+               "gradients.memory: expected feedback or none with gradients.codec=lowrank, found %s",
+               memory);
 }
 
 static const Compressor compressors[] = {

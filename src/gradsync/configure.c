@@ -9,16 +9,16 @@ static bool configure_bits(GradForm *form, const Config *config, Error *err) {
     if (rule == NULL || rule->levels == NULL || form->options.codec == NULL)
         return rule != NULL;
     if (form->options.codec->set_bits == NULL)
-        return error_set(err, EXIT_CONFIG,
-                         "gradients.bits_rule: %s chooses bits, and values of gradients.codec=%s "
-                         "have none to choose; set gradients.bits_rule=fixed, or another "
-                         "gradients.codec",
-                         rule->name, config->gradients.codec);
+        return error_config(
+            err,
+            "gradients.bits_rule: %s chooses bits, and values of gradients.codec=%s have none to "
+            "choose; set gradients.bits_rule=fixed, or another gradients.codec",
+            rule->name, config->gradients.codec);
     if (bits < 2 || bits > GRADIENT_BITS_MOST)
-        return error_set(
-            err, EXIT_CONFIG,
-            "gradients.bits_rule: %s chooses from 2 to %d bits, but gradients.codec=%s "
-            "has %lld; set gradients.bits, or gradients.bits_rule=fixed",
+        return error_config(
+            err,
+            "gradients.bits_rule: %s chooses from 2 to %d bits, but gradients.codec=%s has %lld; "
+            "set gradients.bits, or gradients.bits_rule=fixed",
             rule->name, GRADIENT_BITS_MOST, config->gradients.codec, (long long)bits);
     form->bits.rule = rule;
     form->bits.first = bits;
@@ -30,8 +30,8 @@ static bool configure_bits(GradForm *form, const Config *config, Error *err) {
 // Rows begin at whole cache lines.
 static bool check_bucket(int64_t bucket, Error *err) {
     return bucket % 16 == 0 ||
-           error_set(err, EXIT_CONFIG, "gradients.bucket: expected a multiple of 16, found %lld",
-                     (long long)bucket);
+           error_config(err, "gradients.bucket: expected a multiple of 16, found %lld",
+                        (long long)bucket);
 }
 
 bool gradsync_configure(GradForm *form, const Config *config, Error *err) {

@@ -89,11 +89,11 @@ static bool diagonal_fill(float **out, Diagonal diagonal, const RowSet *set, con
     for (int64_t i = 0; i < set->own; i++) {
         Quotient q = quotient(diagonal, set, i);
         if (!(q.bottom > 0))
-            return error_set(err, EXIT_DATA,
-                             "%s: the edge weights at node %lld sum to %g, so its row cannot be "
-                             "normalised; weights must be positive (or use data.transforms "
-                             "'binary')",
-                             name, (long long)set->gid[i], set->degree_in[i]);
+            return error_data(
+                err,
+                "%s: the edge weights at node %lld sum to %g, so its row cannot be normalised; "
+                "weights must be positive (or use data.transforms 'binary')",
+                name, (long long)set->gid[i], set->degree_in[i]);
         (*out)[i] = (float)(q.top / (q.root ? sqrt(q.bottom) : q.bottom));
     }
     return true;

@@ -25,10 +25,9 @@ static bool read_rate(ModelShape *shape, const char *word, Error *err) {
         return rule != NULL;
     shape->label_rate = strtod(argument, &end);
     return (*end == 0 && shape->label_rate > 0 && shape->label_rate < 1) ||
-           error_set(err, EXIT_CONFIG,
-                     "train.label_input: expected a share between 0 and 1 in '%s', as in "
-                     "masked:0.5",
-                     word);
+           error_config(
+               err, "train.label_input: expected a share between 0 and 1 in '%s', as in masked:0.5",
+               word);
 }
 
 bool read_label_input(ModelShape *shape, const Config *config, LabelKind labels, Error *err) {
@@ -38,20 +37,20 @@ bool read_label_input(ModelShape *shape, const Config *config, LabelKind labels,
         return true;
     if (!shape->kind->may_transform_first || shape->stages > 1 || !shape->weights[0] ||
         !shape->aggregates[0])
-        return error_set(err, EXIT_CONFIG,
-                         "train.label_input: labels enter where a first layer multiplies the "
-                         "aggregate of its neighbours, and that of model.layer=%s does not; use "
-                         "gcn, sage-mean or sage-gcn, or train.label_input=none",
-                         shape->kind->name);
+        return error_config(err,
+                            "train.label_input: labels enter where a first layer multiplies the "
+                            "aggregate of its neighbours, and that of model.layer=%s does not; use "
+                            "gcn, sage-mean or sage-gcn, or train.label_input=none",
+                            shape->kind->name);
     if (labels == LABEL_NUMBERS)
-        return error_set(err, EXIT_CONFIG,
-                         "train.label_input: it is for labels that are classes, and these are "
-                         "numbers; use train.label_input=none");
+        return error_config(err, "train.label_input: it is for labels that are classes, and these "
+                                 "are numbers; use train.label_input=none");
     if (strcmp(config->train.sample, "all") != 0)
-        return error_set(err, EXIT_CONFIG,
-                         "train.label_input: it draws which training nodes count in an epoch, and "
-                         "so does train.sample=%s; use train.sample=all, or train.label_input=none",
-                         config->train.sample);
+        return error_config(
+            err,
+            "train.label_input: it draws which training nodes count in an epoch, and so does "
+            "train.sample=%s; use train.sample=all, or train.label_input=none",
+            config->train.sample);
     shape->weighs_rows = true;
     return true;
 }

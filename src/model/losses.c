@@ -38,12 +38,12 @@ const Loss *loss_find(const char *word, LabelKind kind, Error *err) {
     const Loss *named = family_find(&loss_family, word, NULL, err);
     if (named == NULL || is_for(named, kind))
         return named;
-    error_set(err, EXIT_CONFIG, "train.loss: '%s' does not fit %s; use %s%s", word,
-              kinds[kind].what, loss_family.automatic,
-              kind == LABEL_CLASS && is_for(named, LABEL_NUMBERS)
-                  ? ", or data.labels_are=numbers to predict them as numbers"
-              : kind == LABEL_NUMBERS ? ", which is mse, or labels that are classes"
-                                      : "");
+    error_config(err, "train.loss: '%s' does not fit %s; use %s%s", word, kinds[kind].what,
+                 loss_family.automatic,
+                 kind == LABEL_CLASS && is_for(named, LABEL_NUMBERS)
+                     ? ", or data.labels_are=numbers to predict them as numbers"
+                 : kind == LABEL_NUMBERS ? ", which is mse, or labels that are classes"
+                                         : "");
     return NULL;
 }
 
@@ -53,8 +53,8 @@ const Score *loss_score(const Loss *loss, const char *word, LabelKind kind, Erro
         family_find(&score_family, automatic ? kinds[kind].judge : word, NULL, err);
     if (score == NULL || score_is_of(score, loss))
         return score;
-    error_set(err, EXIT_CONFIG, "train.metric: '%s' is no score of train.loss=%s; use auto", word,
-              loss->name);
+    error_config(err, "train.metric: '%s' is no score of train.loss=%s; use auto", word,
+                 loss->name);
     return NULL;
 }
 

@@ -162,9 +162,9 @@ bool score_is_defined(const Score *score, const Shard *shard, const Comm *comm, 
         ranked += count[c] > 0 && count[c] < shard->val_nodes;
     *left_out = shard->classes - ranked;
     return ranked > 0 ||
-           error_set(err, EXIT_CONFIG,
-                     "train.metric: %s compares nodes that have a class with nodes that have it "
-                     "not, but all %lld validation nodes of %s have the same; use another metric, "
-                     "or splits with both",
-                     score->name, (long long)shard->val_nodes, shard->dataset_name);
+           error_config(err,
+                        "train.metric: %s compares nodes that have a class with nodes that have it "
+                        "not, but all %lld validation nodes of %s have the same; use another "
+                        "metric, or splits with both",
+                        score->name, (long long)shard->val_nodes, shard->dataset_name);
 }

@@ -44,9 +44,9 @@ static bool read_post(ModelShape *shape, const Config *config, Error *err) {
         while (step < 3 && strcmp(words[step], word) != 0)
             step++;
         if (step == 3 || seen[step])
-            return error_set(err, EXIT_CONFIG,
-                             "model.post: '%s' %s; expected an order of dropout, norm, activation",
-                             word, step == 3 ? "is unknown" : "stands there twice");
+            return error_config(
+                err, "model.post: '%s' %s; expected an order of dropout, norm, activation", word,
+                step == 3 ? "is unknown" : "stands there twice");
         seen[step] = true;
         bool idle = (step == POST_DROPOUT && config->model.dropout == 0) ||
                     (step == POST_NORM && strcmp(config->model.norm, "none") == 0) ||
@@ -67,10 +67,10 @@ static bool read_jump(ModelShape *shape, const Config *config, Error *err) {
                   : strcmp(config->model.jk, "cat") == 0 ? JUMP_CAT
                                                          : JUMP_LAST;
     return shape->kind->may_jump ||
-           error_set(err, EXIT_CONFIG,
-                     "model.jk: %s has no hidden convolutions that a layer on top could read; use "
-                     "model.jk=none, or another model.layer",
-                     shape->kind->name);
+           error_config(err,
+                        "model.jk: %s has no hidden convolutions that a layer on top could read; "
+                        "use model.jk=none, or another model.layer",
+                        shape->kind->name);
 }
 
 // All layers, and the one on top of model.jk.
@@ -81,9 +81,9 @@ static bool count_layers(ModelShape *shape, const Config *config, Error *err) {
     int64_t layers = shape->kind->layers(shape, config) + (shape->jump != JUMP_NONE);
     int64_t beside = layers - shape->stages * config->model.layers;
     if (config->model.layers < 1 || layers > MODEL_LAYERS)
-        return error_set(err, EXIT_CONFIG, "model.layers: expected 1 to %lld, found %lld",
-                         (long long)(MODEL_LAYERS - beside) / shape->stages,
-                         (long long)config->model.layers);
+        return error_config(err, "model.layers: expected 1 to %lld, found %lld",
+                            (long long)(MODEL_LAYERS - beside) / shape->stages,
+                            (long long)config->model.layers);
     shape->layers = (int)layers;
     return true;
 }
@@ -114,20 +114,17 @@ static bool read_widths(ModelShape *shape, const Config *config, int64_t feature
     const ConfigInts *hidden = &config->model.hidden;
     int all = convolution_of(shape, shape->layers);
     if (features < 1)
-        return error_set(err, EXIT_DATA,
-                         "the dataset has no features; add 'random:64' or 'degree' "
-                         "to data.transforms, or name a file of them in data.features");
+        return error_data(err, "the dataset has no features; add 'random:64' or 'degree' to "
+                               "data.transforms, or name a file of them in data.features");
     if (classes < 1)
-        return error_set(err, EXIT_DATA,
-                         "the dataset has no labels; name a file of them in data.labels, or the "
-                         "column of data.nodes: data.columns={\"label\": ...}");
+        return error_data(err, "the dataset has no labels; name a file of them in data.labels, or "
+                               "the column of data.nodes: data.columns={\"label\": ...}");
     if (hidden->count != 1 && hidden->count != all - 1 && all > 1)
-        return error_set(
-            err, EXIT_CONFIG,
-            "model.hidden: expected 1 width or %d (one for each hidden layer), found %d", all - 1,
-            hidden->count);
+        return error_config(
+            err, "model.hidden: expected 1 width or %d (one for each hidden layer), found %d",
+            all - 1, hidden->count);
     if (hidden->count == 0 && weighted_layers(shape, 0, shape->layers) > 1)
-        return error_set(err, EXIT_CONFIG, "model.hidden: expected a width, found none");
+        return error_config(err, "model.hidden: expected a width, found none");
     shape->width[0] = features;
     for (int l = 0; l < shape->layers; l++)
         shape->width[l + 1] = !shape->weights[l]               ? shape->width[l]
@@ -273,10 +270,10 @@ void model_shape_for_inference(ModelShape *shape) {
 
 bool model_fits(const ModelShape *shape, const Shard *shard, Error *err) {
     if (shape->columns && shard->set[NODES].total < 2)
-        return error_set(err, EXIT_DATA,
-                         "%s has one node, of which model.norm=batch has no variance; use "
-                         "model.norm=layer or none",
-                         shard->dataset_name);
+        return error_data(err,
+                          "%s has one node, of which model.norm=batch has no variance; use "
+                          "model.norm=layer or none",
+                          shard->dataset_name);
     if (shape->stages == shard->sets || !model_reads_edges(shape))
         return true;
     char names[2][128] = {"", ""}; // of the kinds for graphs, and for hypergraphs
@@ -287,13 +284,13 @@ bool model_fits(const ModelShape *shape, const Shard *shard, Error *err) {
                  layer_kinds[i]->name);
     }
     if (shape->stages > 1)
-        return error_set(err, EXIT_CONFIG,
-                         "model.layer: %s is for hypergraphs, but %s is a graph; use one of %s",
-                         shape->kind->name, shard->dataset_name, names[0]);
-    return error_set(err, EXIT_CONFIG,
-                     "model.layer: %s is for graphs, but %s is a hypergraph; use one of %s, or "
-                     "expand it with data.transforms=clique or star",
-                     shape->kind->name, shard->dataset_name, names[1]);
+        return error_config(err,
+                            "model.layer: %s is for hypergraphs, but %s is a graph; use one of %s",
+                            shape->kind->name, shard->dataset_name, names[0]);
+    return error_config(err,
+                        "model.layer: %s is for graphs, but %s is a hypergraph; use one of %s, or "
+                        "expand it with data.transforms=clique or star",
+                        shape->kind->name, shard->dataset_name, names[1]);
 }
 
 bool wants_input_gradient(const ModelShape *shape, int l) {

@@ -10,10 +10,10 @@ static bool read_anchor(ModelShape *shape, Error *err) {
         assert(!shape->aggregates[l] || shape->width[l + 1] == shape->width[shape->anchor]);
     if (shape->posted[shape->anchor - 1] && posts(shape, POST_DROPOUT) &&
         shape->post[shape->post_count - 1] != POST_DROPOUT)
-        return error_set(err, EXIT_CONFIG,
-                         "model.post: %s returns to a level as it is before dropout, so dropout is "
-                         "the last step here; write model.post=[norm, activation, dropout]",
-                         shape->kind->name);
+        return error_config(err,
+                            "model.post: %s returns to a level as it is before dropout, so dropout "
+                            "is the last step here; write model.post=[norm, activation, dropout]",
+                            shape->kind->name);
     return true;
 }
 
@@ -25,16 +25,15 @@ static bool read_skips(ModelShape *shape, const Config *config, Error *err) {
         any |= shape->skips[l];
     }
     if (!any)
-        return error_set(err, EXIT_CONFIG,
-                         "model.skip: residual adds the input of a hidden convolution to its "
-                         "output where they are equally wide, and none is here; give all hidden "
-                         "layers one width in model.hidden and use at least 3 model.layers, or "
-                         "model.skip=none");
+        return error_config(
+            err, "model.skip: residual adds the input of a hidden convolution to its output where "
+                 "they are equally wide, and none is here; give all hidden layers one width in "
+                 "model.hidden and use at least 3 model.layers, or model.skip=none");
     if (strcmp(config->quantization.before, "conv") == 0)
-        return error_set(err, EXIT_CONFIG,
-                         "quantization.before: conv sends rows from which readers make what "
-                         "follows model.post, but model.skip=residual adds rows to that which are "
-                         "not sent; use quantization.before=post, or model.skip=none");
+        return error_config(err,
+                            "quantization.before: conv sends rows from which readers make what "
+                            "follows model.post, but model.skip=residual adds rows to that which "
+                            "are not sent; use quantization.before=post, or model.skip=none");
     return true;
 }
 
@@ -43,22 +42,21 @@ static bool check_jump(const ModelShape *shape, Error *err) {
     for (int level = shape->stages; level < shape->layers && shape->jump == JUMP_MAX;
          level += shape->stages)
         if (shape->width[level] != shape->width[shape->stages])
-            return error_set(err, EXIT_CONFIG,
-                             "model.jk: max compares hidden levels value by value, so they have "
-                             "one width; found %lld and %lld in model.hidden; use one width, or "
-                             "model.jk=cat",
-                             (long long)shape->width[shape->stages],
-                             (long long)shape->width[level]);
+            return error_config(
+                err,
+                "model.jk: max compares hidden levels value by value, so they have one width; "
+                "found %lld and %lld in model.hidden; use one width, or model.jk=cat",
+                (long long)shape->width[shape->stages], (long long)shape->width[level]);
     return true;
 }
 
 static bool read_mix(ModelShape *shape, const Config *config, Error *err) {
     const ConfigDoubles *mix = &config->model.mix;
     if (mix->count != shape->layers + 1)
-        return error_set(err, EXIT_CONFIG,
-                         "model.mix: expected %d numbers (the features and model.layers "
-                         "aggregates), or none, found %d",
-                         shape->layers + 1, mix->count);
+        return error_config(err,
+                            "model.mix: expected %d numbers (the features and model.layers "
+                            "aggregates), or none, found %d",
+                            shape->layers + 1, mix->count);
     shape->mixes = mix->count;
     memcpy(shape->mix, mix->value, (size_t)mix->count * sizeof *mix->value);
     return true;
@@ -67,10 +65,10 @@ static bool read_mix(ModelShape *shape, const Config *config, Error *err) {
 static bool check_columns(const ModelShape *shape, const Config *config, Error *err) {
     if (!shape->columns || strcmp(config->quantization.before, "conv") != 0)
         return true;
-    return error_set(err, EXIT_CONFIG,
-                     "quantization.before: conv sends rows before model.post, whose readers cannot "
-                     "norm them before the sums over all ranks are known (model.norm=batch); use "
-                     "quantization.before=post, or model.norm=layer");
+    return error_config(err,
+                        "quantization.before: conv sends rows before model.post, whose readers "
+                        "cannot norm them before the sums over all ranks are known "
+                        "(model.norm=batch); use quantization.before=post, or model.norm=layer");
 }
 
 bool read_levels(ModelShape *shape, const Config *config, Error *err) {

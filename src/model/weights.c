@@ -14,10 +14,10 @@ static bool are_plain(const Config *config, const char *loss, Error *err) {
                       : config->train.label_smoothing > 0            ? "label_smoothing"
                       : config->train.positive_weight != 1           ? "positive_weight"
                                                                      : NULL;
-    return key == NULL || error_set(err, EXIT_CONFIG,
-                                    "train.%s: it is for train.loss=softmax or bce, and this is "
-                                    "%s; leave it out",
-                                    key, loss);
+    return key == NULL ||
+           error_config(
+               err, "train.%s: it is for train.loss=softmax or bce, and this is %s; leave it out",
+               key, loss);
 }
 
 bool loss_weights_fit(const Config *config, int64_t classes, LabelKind kind, Error *err) {
@@ -28,22 +28,19 @@ bool loss_weights_fit(const Config *config, int64_t classes, LabelKind kind, Err
     if (loss == NULL || strcmp(loss->name, "hinge") == 0 || kind == LABEL_NUMBERS)
         return loss != NULL && are_plain(config, loss->name, err);
     if (several && strcmp(words, none) != 0)
-        return error_set(err, EXIT_CONFIG,
-                         "train.class_weights: nodes have several labels, so that no class is a "
-                         "node's own; use train.positive_weight");
+        return error_config(err, "train.class_weights: nodes have several labels, so that no class "
+                                 "is a node's own; use train.positive_weight");
     if (several && config->train.label_smoothing > 0)
-        return error_set(err, EXIT_CONFIG,
-                         "train.label_smoothing: it is for nodes with one label, and these have "
-                         "several; set it to 0");
+        return error_config(err, "train.label_smoothing: it is for nodes with one label, and these "
+                                 "have several; set it to 0");
     if (!several && config->train.positive_weight != 1)
-        return error_set(err, EXIT_CONFIG,
-                         "train.positive_weight: it is for nodes with several labels, and these "
-                         "have one; use train.class_weights");
+        return error_config(err, "train.positive_weight: it is for nodes with several labels, and "
+                                 "these have one; use train.class_weights");
     return count == 0 || count == classes ||
-           error_set(err, EXIT_CONFIG,
-                     "train.class_weights: expected a factor of each of the %lld classes, found "
-                     "%lld",
-                     (long long)classes, (long long)count);
+           error_config(
+               err,
+               "train.class_weights: expected a factor of each of the %lld classes, found %lld",
+               (long long)classes, (long long)count);
 }
 
 void alloc_loss_weights(Model *m, const Allocator *allocator) {

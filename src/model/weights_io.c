@@ -41,10 +41,10 @@ static bool check_operator(const ModelShape *shape, const Tensors *file, Error *
         return true;
     memcpy(name, said->data, bytes < sizeof name ? bytes : sizeof name - 1);
     return strcmp(name, shape->normalisation) == 0 ||
-           error_set(err, EXIT_CONFIG,
-                     "%s: these weights were trained with normalisation %s, not with %s; set "
-                     "model.layer and model.norm_hyper, which choose it, as in their training",
-                     file->path, SHOWN(name), shape->normalisation);
+           error_config(err,
+                        "%s: these weights were trained with normalisation %s, not with %s; set "
+                        "model.layer and model.norm_hyper, which choose it, as in their training",
+                        file->path, SHOWN(name), shape->normalisation);
 }
 
 // Running statistics of the norm behind layer l, the `before`-th: mean, variance, and a count of
@@ -122,10 +122,10 @@ int model_tensors(const ModelShape *shape, const float *parameters, float *turne
 // Weights that were trained with labels say nothing without them.
 static bool check_labels(const ModelShape *shape, const Tensors *file, Error *err) {
     return shape->label_rate > 0 || tensors_find(file, "label.weight") == NULL ||
-           error_set(err, EXIT_CONFIG,
-                     "%s: these weights were trained with labels as input; set "
-                     "train.label_input=masked:RATE as in their training",
-                     file->path);
+           error_config(err,
+                        "%s: these weights were trained with labels as input; set "
+                        "train.label_input=masked:RATE as in their training",
+                        file->path);
 }
 
 bool model_restore_tensors(const ModelShape *shape, float *parameters, const Tensors *file,

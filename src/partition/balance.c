@@ -45,9 +45,8 @@ bool balance_init(Balance *balance, const CutInput *input, int64_t vertices, Err
         train = train || strcmp(word, "train") == 0;
         edges = edges || strcmp(word, "edges") == 0;
         if (strcmp(word, "train") != 0 && strcmp(word, "edges") != 0)
-            return error_set(
-                err, EXIT_CONFIG,
-                "partition.balance: '%s' cannot be balanced; use train, edges, or both", word);
+            return error_config(
+                err, "partition.balance: '%s' cannot be balanced; use train, edges, or both", word);
     }
     add_column(balance, node_weight, vertices);
     if (balance->columns == 0) // all weights are 0

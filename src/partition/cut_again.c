@@ -74,13 +74,13 @@ bool partition_cut_again(PartPieces *out, const Shard *shard, int pieces, const 
     if (method == NULL)
         return false;
     if (method->reads_file && pieces > 1)
-        return error_set(err, EXIT_CONFIG,
-                         "partition.method '%s' reads a cut from a file, so no finer one can be "
-                         "estimated; name a method that cuts, such as metis",
-                         config->partition.method);
+        return error_config(err,
+                            "partition.method '%s' reads a cut from a file, so no finer one can be "
+                            "estimated; name a method that cuts, such as metis",
+                            config->partition.method);
     if (own < pieces)
-        return error_set(err, EXIT_DATA, "%s: a part of %lld nodes cannot be cut into %d pieces",
-                         shard->dataset_name, (long long)own, pieces);
+        return error_data(err, "%s: a part of %lld nodes cannot be cut into %d pieces",
+                          shard->dataset_name, (long long)own, pieces);
     CLEARED(memory_drop) int32_t *piece = ALLOC(int32_t, own, "pieces of a part");
     bool ok = pieces == 1 || cut_inner(piece, shard, pieces, config, err);
     CLEARED(memory_drop)

@@ -224,11 +224,10 @@ static bool read_passes(const char *argument, int *passes, Error *err) {
         *passes = argument[i] >= '0' && argument[i] <= '9' ? 10 * *passes + argument[i] - '0'
                                                            : PASSES_MOST + 1;
     return (*passes >= 1 && *passes <= PASSES_MOST) ||
-           error_set(
-               err, EXIT_CONFIG,
-               "partition.method: fennel:%.40s: the passes over the nodes are a number from 1 "
-               "to %d",
-               argument, PASSES_MOST);
+           error_config(err,
+                        "partition.method: fennel:%.40s: the passes over the nodes are a number "
+                        "from 1 to %d",
+                        argument, PASSES_MOST);
 }
 
 static bool fits(const char *argument, Error *err) {

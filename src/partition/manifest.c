@@ -163,10 +163,10 @@ bool manifest_read(Manifest *manifest, const char *folder, Error *err) {
     if (ok)
         return true;
     manifest_clear(manifest);
-    return error_set(err, EXIT_DATA,
-                     "%s: not a partition of this version of fringe (version %d); remove the "
-                     "folder and let fringe make it again",
-                     path, PARTS_VERSION);
+    return error_data(err,
+                      "%s: not a partition of this version of fringe (version %d); remove the "
+                      "folder and let fringe make it again",
+                      path, PARTS_VERSION);
 }
 
 static bool check_beside(const char *path, const char *hash, Error *err) {
@@ -174,10 +174,10 @@ static bool check_beside(const char *path, const char *hash, Error *err) {
     if (!hash_file(path, now, err))
         return false;
     return strcmp(now, hash) == 0 ||
-           error_set(err, EXIT_DATA,
-                     "%s: damaged (its content is not what partition.json says); remove its folder "
-                     "and let fringe make it again",
-                     path);
+           error_data(err,
+                      "%s: damaged (its content is not what partition.json says); remove its "
+                      "folder and let fringe make it again",
+                      path);
 }
 
 bool manifest_read_all(Manifest *manifest, const char *folder, Error *err) {

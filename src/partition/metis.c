@@ -80,11 +80,11 @@ static bool count_entries(int64_t *entries, const Induced *set, Error *err) {
     }
     int64_t counted = weights > *entries ? weights : *entries;
     return counted <= most - set->count ||
-           error_set(err, EXIT_DATA,
-                     "the graph has %lld neighbour entries, and this METIS counts to %lld; "
-                     "use partition.method fennel, random, blocks or file:PATH, or a METIS with "
-                     "64-bit indices",
-                     (long long)counted, (long long)most);
+           error_data(err,
+                      "the graph has %lld neighbour entries, and this METIS counts to %lld; use "
+                      "partition.method fennel, random, blocks or file:PATH, or a METIS with "
+                      "64-bit indices",
+                      (long long)counted, (long long)most);
 }
 
 static bool metis_graph_init(MetisGraph *metis, const Induced *set, double limit, Error *err) {
@@ -289,10 +289,10 @@ const Method method_metis = {
 static bool cut_star(int32_t *part, const CutInput *input, UNUSED Warnings *warnings, Error *err) {
     Induced all = {.graph = input->graph, .count = input->graph->vertices};
     if (input->dataset->hyperedges == 0)
-        return error_set(err, EXIT_CONFIG,
-                         "partition.method: metis:star cuts nodes and hyperedges, and %s has no "
-                         "hyperedges; use metis",
-                         input->dataset->name);
+        return error_config(err,
+                            "partition.method: metis:star cuts nodes and hyperedges, and %s has no "
+                            "hyperedges; use metis",
+                            input->dataset->name);
     return cut_induced(part, &all, input, err);
 }
 const Method method_metis_star = {

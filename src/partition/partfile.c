@@ -63,24 +63,24 @@ bool part_file_parse(int32_t *part, int64_t rows, int set, int parts, const char
         stop = stop != NULL ? stop : end;
         int64_t id;
         if (!line_number(at, stop, &id))
-            return error_set(err, EXIT_DATA,
-                             "%s:%" PRId64 ": not a part id; write one integer a line", path,
-                             line + 1);
+            return error_data(err, "%s:%" PRId64 ": not a part id; write one integer a line", path,
+                              line + 1);
         if (id < 0 || id >= parts)
-            return error_set(err, EXIT_DATA,
-                             "%s:%" PRId64 ": part %" PRId64 " is outside 0..%d; the file must be "
-                             "a cut into %d parts, or run it with more ranks",
-                             path, line + 1, id, parts - 1, parts);
+            return error_data(err,
+                              "%s:%" PRId64 ": part %" PRId64
+                              " is outside 0..%d; the file must be a cut into %d parts, or run it "
+                              "with more ranks",
+                              path, line + 1, id, parts - 1, parts);
         if (line < rows)
             part[line] = (int32_t)id;
         line++;
         at = stop + 1;
     }
     if (line != rows)
-        return error_set(err, EXIT_DATA,
-                         "%s: %" PRId64 " lines for %" PRId64
-                         " %ss; it must have one line for each %s of this %s",
-                         path, line, rows, kinds[set].row, kinds[set].row, kinds[set].whole);
+        return error_data(err,
+                          "%s: %" PRId64 " lines for %" PRId64
+                          " %ss; it must have one line for each %s of this %s",
+                          path, line, rows, kinds[set].row, kinds[set].row, kinds[set].whole);
     return true;
 }
 

@@ -150,9 +150,9 @@ static bool read_line(int descriptor, PartFigures *out, int part, const char *pa
     CLEARED(json_drop)
     Json *json = got == RANKS_LINE ? json_parse(line, sizeof line, path, &ignored) : NULL;
     bool ok = json != NULL && line_parse(out, part, json);
-    return ok || error_set(err, EXIT_DATA,
-                           "%s: damaged (line %d); remove its folder and let fringe make it again",
-                           path, part + 1);
+    return ok ||
+           error_data(err, "%s: damaged (line %d); remove its folder and let fringe make it again",
+                      path, part + 1);
 }
 
 // Lines `first` to `end`.

@@ -3,9 +3,8 @@
 #include "internal.h"
 
 bool shard_damaged(const Shard *shard, Error *err, const char *what) {
-    return error_set(err, EXIT_DATA,
-                     "%s: damaged (%s); remove its folder and let fringe make it again",
-                     shard->map.path, what);
+    return error_data(err, "%s: damaged (%s); remove its folder and let fringe make it again",
+                      shard->map.path, what);
 }
 
 static bool offsets_are_good(const int64_t *offset, int64_t lists, int64_t end) {

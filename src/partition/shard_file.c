@@ -362,7 +362,7 @@ static bool open_held(Shard *shard, const char *folder, int part, Error *err) {
     int parts = manifest.parts;
     manifest_clear(&manifest);
     if (part < 0 || part >= parts)
-        return error_set(err, EXIT_DATA, "%s: there is no part %d of %d", folder, part, parts);
+        return error_data(err, "%s: there is no part %d of %d", folder, part, parts);
     return ranks_read_one(&figures, part, PATH_IN(folder, RANKS_FILE), err) &&
            tensors_open(&shard->map, SHARD_PATH(folder, part, parts), err) &&
            shard_read(shard, &figures, part, parts, err);

@@ -116,13 +116,13 @@ bool plan_cut_estimate(PlanCut *cut, PlanCut *base, const PlanGrowth *growth, in
     for (int p = 0; p < base->held; p++)
         nodes += base->shard[p].set[NODES].own;
     if (shard_is_hypergraph(first))
-        return error_set(err, EXIT_CONFIG,
-                         "%s is a hypergraph, whose growth is not estimated; make the cut first: "
-                         "fringe partition CONFIG --parts %d",
-                         first->dataset_name, parts);
+        return error_config(err,
+                            "%s is a hypergraph, whose growth is not estimated; make the cut "
+                            "first: fringe partition CONFIG --parts %d",
+                            first->dataset_name, parts);
     if (nodes < parts)
-        return error_set(err, EXIT_DATA, "%s has %lld nodes, fewer than %d ranks",
-                         first->dataset_name, (long long)nodes, parts);
+        return error_data(err, "%s has %lld nodes, fewer than %d ranks", first->dataset_name,
+                          (long long)nodes, parts);
     const double *of[3] = {growth->halo, growth->crossing, growth->marginal};
     *cut = (PlanCut){.parts = parts, .held = 1, .base = base, .halo_balance = base->halo_balance};
     for (int i = 0; i < 3; i++) {

@@ -238,8 +238,9 @@ static void report(Spread *s, Ending ending, int64_t rounds, int64_t flipping) {
 static void run(ProgramRun *run) {
     const char *start = program_start(run->parts, &program_label_propagation);
     if (strcmp(start, "ids") != 0 && strcmp(start, "labels") != 0) {
-        error_set(run->err, EXIT_CONFIG,
-                  "program.start: label-propagation starts from ids or labels, found '%s'", start);
+        error_config(run->err,
+                     "program.start: label-propagation starts from ids or labels, found '%s'",
+                     start);
         return;
     }
     CLEARED(spread_clear) Spread s;

@@ -27,9 +27,9 @@ const Program *program_find(const char *name, Error *err) {
     const char *closest = family_closest(name, names, PROGRAMS);
     list_names(all, sizeof all);
     if (closest != NULL)
-        error_set(err, EXIT_USAGE, "no program '%s'; did you mean %s?", name, closest);
+        error_usage(err, "no program '%s'; did you mean %s?", name, closest);
     else
-        error_set(err, EXIT_USAGE, "no program '%s'; there are %s", name, all);
+        error_usage(err, "no program '%s'; there are %s", name, all);
     return NULL;
 }
 
@@ -57,31 +57,28 @@ bool program_suits(const Program *program, const ProgramParts *parts, Error *err
     bool by_labels =
         program->labels || strcmp(start, "labels") == 0 || strcmp(start, "classes") == 0;
     if (shard->edges == 0)
-        return error_set(err, EXIT_DATA, "%s has no edges, so %s has nothing to do", name,
-                         program->name);
+        return error_data(err, "%s has no edges, so %s has nothing to do", name, program->name);
     if (program->undirected && !shard_is_symmetric(shard))
-        return error_set(err, EXIT_DATA,
-                         "%s is directed, and %s needs %s; random-walk and label-propagation take "
-                         "it as it is",
-                         name, program->name,
-                         shard_is_hypergraph(shard)
-                             ? "pins that are source and target"
-                             : "a symmetric graph, which data.transforms 'symmetrize' makes");
+        return error_data(
+            err,
+            "%s is directed, and %s needs %s; random-walk and label-propagation take it as it is",
+            name, program->name,
+            shard_is_hypergraph(shard)
+                ? "pins that are source and target"
+                : "a symmetric graph, which data.transforms 'symmetrize' makes");
     if (by_labels && (shard->classes == 0 || shard->train_nodes == 0))
-        return error_set(
-            err, EXIT_DATA,
-            "%s has no labelled training nodes, which %s starts from; give data.labels "
-            "and data.splits",
-            name, program->name);
+        return error_data(err,
+                          "%s has no labelled training nodes, which %s starts from; give "
+                          "data.labels and data.splits",
+                          name, program->name);
     if (by_labels && shard->numeric)
-        return error_set(err, EXIT_DATA,
-                         "%s has labels that are numbers, and %s starts from classes; give "
-                         "data.labels that are classes",
-                         name, program->name);
+        return error_data(err,
+                          "%s has labels that are numbers, and %s starts from classes; give "
+                          "data.labels that are classes",
+                          name, program->name);
     if (by_labels && shard->multilabel && !program->several)
-        return error_set(
-            err, EXIT_DATA,
-            "%s has several labels a node, and %s needs one; random-walk takes several", name,
+        return error_data(
+            err, "%s has several labels a node, and %s needs one; random-walk takes several", name,
             program->name);
     return true;
 }

@@ -47,19 +47,17 @@ static bool pairs_fit(Lanczos *l) {
     const ProgramParts *parts = l->run->parts;
     int64_t space = l->space.space, needed = whole_blocks(l->pairs) / BLOCK + 1;
     if (l->pairs > space)
-        return error_set(l->run->err, EXIT_DATA,
-                         "%s has %lld eigenvalues that are not 0 (%lld nodes with edges less %lld "
-                         "components), and program.pairs asks for %lld; ask for no more than there "
-                         "are",
-                         parts->shard->dataset_name, (long long)space,
-                         (long long)l->space.zero.covered, (long long)l->space.zero.count,
-                         (long long)l->pairs);
+        return error_data(
+            l->run->err,
+            "%s has %lld eigenvalues that are not 0 (%lld nodes with edges less %lld components), "
+            "and program.pairs asks for %lld; ask for no more than there are",
+            parts->shard->dataset_name, (long long)space, (long long)l->space.zero.covered,
+            (long long)l->space.zero.count, (long long)l->pairs);
     if (l->most < space && l->most < needed * BLOCK)
-        return error_set(l->run->err, EXIT_CONFIG,
-                         "program.blocks=%lld are too few for program.pairs=%lld; set at least "
-                         "%lld",
-                         (long long)parts->config->program.blocks, (long long)l->pairs,
-                         (long long)needed);
+        return error_config(
+            l->run->err,
+            "program.blocks=%lld are too few for program.pairs=%lld; set at least %lld",
+            (long long)parts->config->program.blocks, (long long)l->pairs, (long long)needed);
     return true;
 }
 

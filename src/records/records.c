@@ -78,7 +78,7 @@ bool record_read(RunRecord *record, const char *folder, Error *err) {
     const char *path = PATH_IN(folder, "run.json");
     record->json = json_read(path, err);
     if (record->json != NULL && json_type(record->json) != JSON_OBJECT)
-        error_set(err, EXIT_DATA, "%s: expected an object", path);
+        error_data(err, "%s: expected an object", path);
     if (err->code == 0 && read_epochs(record, err)) {
         record->state = state_of(record);
         return true;

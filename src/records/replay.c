@@ -14,9 +14,8 @@ static const char *run_of(const char *rule) {
 // A run would read what it writes.
 static bool is_another(const char *run, const char *key, const Config *config, Error *err) {
     return !runfolder_is_same(run, config->run.dir) ||
-           error_set(err, EXIT_CONFIG,
-                     "%s: %s is the folder of this run itself; give another run.dir", key,
-                     config->run.dir);
+           error_config(err, "%s: %s is the folder of this run itself; give another run.dir", key,
+                        config->run.dir);
 }
 
 // ---- the widths

@@ -131,8 +131,7 @@ static bool restore(Srp *srp, const Tensors *file, Error *err) {
     if (!find(&in, srp, file, err))
         return false;
     if (!is_sound(&in, srp))
-        return error_set(err, EXIT_DATA, "%s: damaged: its numbers contradict each other",
-                         file->path);
+        return error_data(err, "%s: damaged: its numbers contradict each other", file->path);
     homes_reach(srp);
     for (int side = 0; side < LIVE_SIDES; side++)
         restore_homes(srp, side, in.home[side]->data);

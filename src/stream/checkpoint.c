@@ -122,10 +122,10 @@ static bool hashes_match(const Json *manifest, const char *folder, Error *err) {
         if (!hash_file(path, hash, err))
             return false;
         if (strcmp(json_get_text(hashes, files[i]), hash) != 0)
-            return error_set(err, EXIT_DATA,
-                             "%s is damaged: its bytes have changed since it was written; start "
-                             "the stream again without --resume",
-                             path);
+            return error_data(err,
+                              "%s is damaged: its bytes have changed since it was written; start "
+                              "the stream again without --resume",
+                              path);
     }
     return true;
 }
@@ -165,10 +165,10 @@ static bool options_match(const Stream *stream, const Json *manifest, const char
         add_difference(differ, sizeof differ, json_key(option),
                        then != NULL ? json_get(then, json_key(option)) : NULL, option);
     return differ[0] == '\0' ||
-           error_set(err, EXIT_CONFIG,
-                     "%s was written with other options: %s; go on with the same ones, or start "
-                     "the stream again without --resume",
-                     folder, differ);
+           error_config(err,
+                        "%s was written with other options: %s; go on with the same ones, or start "
+                        "the stream again without --resume",
+                        folder, differ);
 }
 
 static bool read_place(const Json *manifest, EventPlace *place) {
@@ -184,7 +184,7 @@ static bool restore_from(Stream *stream, const Json *manifest, const char *folde
     EventPlace place;
     if (strcmp(json_get_text(manifest, "format"), "fringe-stream-checkpoint") != 0 ||
         !read_place(manifest, &place))
-        return error_set(err, EXIT_DATA, "%s/checkpoint.json is not that of a stream", folder);
+        return error_data(err, "%s/checkpoint.json is not that of a stream", folder);
     if (!options_match(stream, manifest, folder, err) || !hashes_match(manifest, folder, err) ||
         !srp_read(stream->srp, folder, err))
         return false;

@@ -45,9 +45,9 @@ static bool resume(Stream *s, Error *err) {
         sink_note(s->request->sink, "resumed    after event %" PRId64 "\n", s->events);
     if (event_reader_can_seek(s->reader))
         return s->request->skip == 0 ||
-               error_set(err, EXIT_USAGE,
-                         "--skip is for a source that cannot be rewound; %s goes on where it was",
-                         s->request->source);
+               error_usage(err,
+                           "--skip is for a source that cannot be rewound; %s goes on where it was",
+                           s->request->source);
     if (s->request->skip == 0)
         sink_say(s->request->sink,
                  "resumed    after event %" PRId64
@@ -55,10 +55,10 @@ static bool resume(Stream *s, Error *err) {
                  "send all again while --skip %" PRId64 " is given\n",
                  s->events, SHOWN(s->request->source), s->events);
     return s->request->skip == 0 || s->request->skip == s->events ||
-           error_set(err, EXIT_USAGE,
-                     "--skip %" PRId64 ": the checkpoint holds %" PRId64
-                     " events; skip these, or none if the sender begins with the next one",
-                     s->request->skip, s->events);
+           error_usage(err,
+                       "--skip %" PRId64 ": the checkpoint holds %" PRId64
+                       " events; skip these, or none if the sender begins with the next one",
+                       s->request->skip, s->events);
 }
 
 // ---- progress
@@ -231,9 +231,8 @@ static bool take(Stream *s, const Event *event, Error *err) {
 
 static bool has_passed(const Stream *s, Error *err) {
     return s->passing == 0 ||
-           error_set(err, EXIT_USAGE,
-                     "--skip %" PRId64 ": the stream ends after %" PRId64 " events",
-                     s->request->skip, s->request->skip - s->passing);
+           error_usage(err, "--skip %" PRId64 ": the stream ends after %" PRId64 " events",
+                       s->request->skip, s->request->skip - s->passing);
 }
 
 static bool follow(Stream *s, Error *err) {
@@ -282,8 +281,7 @@ static bool write_summary(const Stream *s, Error *err) {
 static bool finish(Stream *s, Error *err) {
     EventPlace place = event_reader_place(s->reader);
     if (srp_live(s->srp)->pins == 0)
-        return error_set(err, EXIT_DATA, "%s: the stream has ended without any pin",
-                         s->request->source);
+        return error_data(err, "%s: the stream has ended without any pin", s->request->source);
     return checkpoint(s, &place, err) && snapshot_write(s, "final", err) && write_summary(s, err);
 }
 

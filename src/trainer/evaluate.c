@@ -5,23 +5,22 @@
 bool trainer_may_train(const Trainer *t, Error *err) {
     const Config *c = t->config;
     if (c->train.patience > 0 && t->shard->val_nodes == 0)
-        return error_set(err, EXIT_CONFIG,
-                         "train.patience: %s has no validation nodes, so no validation ever gets "
-                         "better; name some in data.splits, or set train.patience=0",
-                         t->shard->dataset_name);
+        return error_config(err,
+                            "train.patience: %s has no validation nodes, so no validation ever "
+                            "gets better; name some in data.splits, or set train.patience=0",
+                            t->shard->dataset_name);
     if (t->rate_schedule->watches && (t->shard->val_nodes == 0 || c->train.eval_every == 0))
-        return error_set(err, EXIT_CONFIG,
-                         "train.lr_schedule: plateau looks at the validation score of every "
-                         "evaluation, but %s; use another schedule, or %s",
-                         c->train.eval_every == 0 ? "train.eval_every=0 evaluates after the last "
-                                                    "epoch only"
-                                                  : "there are no validation nodes",
-                         c->train.eval_every == 0 ? "set train.eval_every"
-                                                  : "name some in data.splits");
+        return error_config(
+            err,
+            "train.lr_schedule: plateau looks at the validation score of every evaluation, but %s; "
+            "use another schedule, or %s",
+            c->train.eval_every == 0 ? "train.eval_every=0 evaluates after the last epoch only"
+                                     : "there are no validation nodes",
+            c->train.eval_every == 0 ? "set train.eval_every" : "name some in data.splits");
     if (c->train.patience > 0 && c->train.eval_every == 0)
-        return error_set(err, EXIT_CONFIG,
-                         "train.patience: it counts evaluations, but train.eval_every=0 evaluates "
-                         "after the last epoch only; set train.eval_every, or train.patience=0");
+        return error_config(
+            err, "train.patience: it counts evaluations, but train.eval_every=0 evaluates after "
+                 "the last epoch only; set train.eval_every, or train.patience=0");
     return true;
 }
 

@@ -186,11 +186,11 @@ static bool refuse(const PrecisionChoice *choice, double bound, Error *err) {
     char bf16[64] = "";
     if (choice->seconds[ROWS_BF16] >= 0)
         snprintf(bf16, sizeof bf16, " and %.2g in bf16", choice->error[ROWS_BF16]);
-    return error_set(err, EXIT_CONFIG,
-                     "run.precision_error %g: no precision is that exact: products of this model "
-                     "have a relative error of %.2g in fp32%s; allow more, or set "
-                     "run.precision=fp32",
-                     bound, choice->error[ROWS_FP32], bf16);
+    return error_config(
+        err,
+        "run.precision_error %g: no precision is that exact: products of this model have a "
+        "relative error of %.2g in fp32%s; allow more, or set run.precision=fp32",
+        bound, choice->error[ROWS_FP32], bf16);
 }
 
 bool precision_take(PrecisionChoice *choice, double bound, Error *err) {

@@ -30,19 +30,19 @@ bool sampler_configure(Sampler *s, const Config *config, Error *err) {
         return s->rule != NULL;
     double size = strtod(argument, &end);
     if (*end != 0 || !(size >= 1 && size <= 1e15) || size != floor(size))
-        return error_set(err, EXIT_CONFIG,
-                         "train.sample: expected a whole number of nodes of 1 or more in '%s'",
-                         config->train.sample);
+        return error_config(err,
+                            "train.sample: expected a whole number of nodes of 1 or more in '%s'",
+                            config->train.sample);
     s->size = (int64_t)size;
     return true;
 }
 
 bool sampler_fits(const Sampler *s, const Shard *shard, Error *err) {
     return s->size <= shard->train_nodes ||
-           error_set(err, EXIT_CONFIG,
-                     "train.sample: a sample of %lld nodes is larger than the training split of "
-                     "%s, %lld nodes; use a smaller one, or train.sample=all",
-                     (long long)s->size, shard->dataset_name, (long long)shard->train_nodes);
+           error_config(err,
+                        "train.sample: a sample of %lld nodes is larger than the training split of "
+                        "%s, %lld nodes; use a smaller one, or train.sample=all",
+                        (long long)s->size, shard->dataset_name, (long long)shard->train_nodes);
 }
 
 void sampler_alloc(Sampler *s, const Shard *shard, const Allocator *allocator) {
