@@ -95,10 +95,10 @@ static bool turns_are_known(const Chooser *c, const Saved *saved, Error *err) {
     for (int i = 0; i < c->count; i++)
         for (int k = 1; k <= 2; k++)
             if (saved->count[COUNTS * i + k] < 0 || saved->count[COUNTS * i + k] > CHOICE_TURNS)
-                return error_data(err,
-                                  "choice.safetensors: an exchange was measured %lld times, which "
-                                  "is not possible",
-                                  (long long)saved->count[COUNTS * i + k]);
+                return error_data(
+                    err,
+                    "choice.safetensors: an exchange was measured %ld times, which is not possible",
+                    saved->count[COUNTS * i + k]);
     return true;
 }
 

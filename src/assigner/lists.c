@@ -45,7 +45,7 @@ bool widths_check(const Tensor *tensor, const char *path, Error *err) {
     const uint8_t *bits = tensor->data;
     for (int64_t i = 0; i < tensor->shape[0]; i++)
         if (!width_known(bits[i]))
-            return error_data(err, "%s: row %lld of %s has a bit width of %d", path, (long long)i,
-                              tensor->name, bits[i]);
+            return error_data(err, "%s: row %ld of %s has a bit width of %d", path, i, tensor->name,
+                              bits[i]);
     return true;
 }

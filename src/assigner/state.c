@@ -150,8 +150,7 @@ static bool check(const Assigner *a, const Tensors *file, Error *err) {
         return false;
     int64_t pending = ((const int64_t *)counters->data)[1];
     if (pending != NOTHING_PENDING && pending != WIDTHS_DECIDED)
-        return error_data(err, "%s: counters has the unknown state %lld", file->path,
-                          (long long)pending);
+        return error_data(err, "%s: counters has the unknown state %ld", file->path, pending);
     for (int i = 0; i < a->channels; i++)
         if (!check_lists(a, file, &a->assigned[i], err))
             return false;

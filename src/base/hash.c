@@ -28,8 +28,7 @@ void hash_add(Hash *hash, const void *data, size_t bytes) {
 
 void hash_end(Hash *hash, char text[33]) {
     XXH128_hash_t sum = XXH3_128bits_digest(state_of(hash));
-    snprintf(text, 33, "%016llx%016llx", (unsigned long long)sum.high64,
-             (unsigned long long)sum.low64);
+    snprintf(text, 33, "%016lx%016lx", sum.high64, sum.low64);
     XXH3_freeState(state_of(hash));
 }
 

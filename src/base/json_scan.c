@@ -39,8 +39,7 @@ static bool refuse_at(Scanner *s, const char *where, const char *what) {
             line++, column = 1;
         else if (((unsigned char)*c & 0xC0) != 0x80)
             column++;
-    return error_data(s->err, "%s:%lld:%lld: %s", s->name, (long long)line, (long long)column,
-                      what);
+    return error_data(s->err, "%s:%ld:%ld: %s", s->name, line, column, what);
 }
 
 static bool refuse(Scanner *s, const char *what) { return refuse_at(s, s->at, what); }

@@ -125,7 +125,7 @@ void json_put_string(JsonWriter *writer, const char *key, const char *value) {
 void json_put_int(JsonWriter *writer, const char *key, int64_t value) {
     char text[32];
     put_key(writer, key);
-    snprintf(text, sizeof text, "%lld", (long long)value);
+    snprintf(text, sizeof text, "%ld", value);
     put(writer, text);
 }
 

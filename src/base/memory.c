@@ -127,7 +127,7 @@ void memory_free(void *pointer) {
 size_t memory_product(int64_t count, size_t size) {
     size_t bytes;
     CHECK(count >= 0 && !__builtin_mul_overflow((size_t)count, size, &bytes), EXIT_BUG,
-          "%lld elements of %zu bytes are more than memory can hold", (long long)count, size);
+          "%ld elements of %zu bytes are more than memory can hold", count, size);
     return bytes;
 }
 

@@ -19,7 +19,7 @@ static void put_host(char out[HOST]) {
     struct stat numbers = {0};
     gethostname(host, sizeof host - 1);
     stat("/proc/self/ns/pid", &numbers);
-    snprintf(out, HOST, "%s.%llu-", host, (unsigned long long)numbers.st_ino);
+    snprintf(out, HOST, "%s.%lu-", host, numbers.st_ino);
 }
 
 bool file_temporary(char *out, size_t size, const char *path, Error *err) {

@@ -87,14 +87,12 @@ static bool read_place(const Tensors *tensors, Tensor *tensor, const Json *entry
     int64_t room = (int64_t)(tensors->bytes - data_begin);
     if (begin < 0 || end < begin || end > room)
         return error_data(err,
-                          "%s: tensor '%s' lies at bytes %lld to %lld, but the file holds %lld "
-                          "bytes of data; it is truncated or damaged",
-                          tensors->path, SHOWN(tensor->name), (long long)begin, (long long)end,
-                          (long long)room);
+                          "%s: tensor '%s' lies at bytes %ld to %ld, but the file holds %ld bytes "
+                          "of data; it is truncated or damaged",
+                          tensors->path, SHOWN(tensor->name), begin, end, room);
     if (end - begin != bytes)
-        return error_data(err, "%s: tensor '%s' takes %lld bytes, but its type and shape need %lld",
-                          tensors->path, SHOWN(tensor->name), (long long)(end - begin),
-                          (long long)bytes);
+        return error_data(err, "%s: tensor '%s' takes %ld bytes, but its type and shape need %ld",
+                          tensors->path, SHOWN(tensor->name), end - begin, bytes);
     tensor->data = (const char *)tensors->mapping + data_begin + begin;
     return true;
 }
@@ -181,9 +179,9 @@ static Json *parse_header(const Tensors *tensors, size_t *data_begin, Error *err
         length |= (uint64_t)bytes[i] << (8 * i);
     if (length > tensors->bytes - HEAD) {
         error_data(err,
-                   "%s: announces a header of %llu bytes but has %zu; it is truncated or not a "
+                   "%s: announces a header of %lu bytes but has %zu; it is truncated or not a "
                    "safetensors file",
-                   tensors->path, (unsigned long long)length, tensors->bytes);
+                   tensors->path, length, tensors->bytes);
         return NULL;
     }
     *data_begin = HEAD + (size_t)length;
@@ -266,9 +264,9 @@ static const char *describe(char *out, size_t size, TensorType type, int rank,
     size_t used = (size_t)snprintf(out, size, "%s [", tensor_type_names[type]);
     for (int i = 0; i < rank && used < size; i++) {
         const char *comma = i == 0 ? "" : ", ";
-        used += (size_t)(shape[i] < 0 ? snprintf(out + used, size - used, "%s?", comma)
-                                      : snprintf(out + used, size - used, "%s%lld", comma,
-                                                 (long long)shape[i]));
+        used +=
+            (size_t)(shape[i] < 0 ? snprintf(out + used, size - used, "%s?", comma)
+                                  : snprintf(out + used, size - used, "%s%ld", comma, shape[i]));
     }
     if (used < size)
         snprintf(out + used, size - used, "]");
@@ -313,7 +311,7 @@ void tensors_print(const Sink *out, const Tensors *tensors, const char *title) {
         const Tensor *tensor = &tensors->tensor[i];
         sink_print(out, "  %-32s %-5s [", SHOWN(tensor->name), tensor_type_names[tensor->type]);
         for (int d = 0; d < tensor->rank; d++)
-            sink_print(out, "%s%lld", d > 0 ? ", " : "", (long long)tensor->shape[d]);
+            sink_print(out, "%s%ld", d > 0 ? ", " : "", tensor->shape[d]);
         sink_print(out, "]\n");
     }
 }

@@ -47,9 +47,9 @@ static bool check_head(const Problem *p, Error *err) {
                               p->bits[b]);
         if (p->row_bytes[b] < 1 || (b > 0 && p->row_bytes[b] < p->row_bytes[b - 1]))
             return error_data(err,
-                              "a row of %d bits has %lld bytes; it needs at least 1, and as many "
-                              "as a row of fewer bits",
-                              p->bits[b], (long long)p->row_bytes[b]);
+                              "a row of %d bits has %ld bytes; it needs at least 1, and as many as "
+                              "a row of fewer bits",
+                              p->bits[b], p->row_bytes[b]);
     }
     if (!(p->lambda >= 0 && p->lambda <= 1))
         return error_data(err, "lambda is %g; it lies in [0, 1]", p->lambda);
@@ -61,19 +61,18 @@ static bool check_head(const Problem *p, Error *err) {
 static bool check_group(const Problem *p, const Link *link, int64_t g, Error *err) {
     const Group *group = &p->group[g];
     if (!(group->beta >= 0 && group->beta <= largest_beta))
-        return error_data(err, "group %lld has beta %g; it lies in [0, %g]", (long long)g,
-                          group->beta, largest_beta);
+        return error_data(err, "group %ld has beta %g; it lies in [0, %g]", g, group->beta,
+                          largest_beta);
     if (!(group->theta >= smallest_theta && group->theta <= largest_theta))
-        return error_data(err, "group %lld has theta %g; it lies in [%g, %g]", (long long)g,
-                          group->theta, smallest_theta, largest_theta);
+        return error_data(err, "group %ld has theta %g; it lies in [%g, %g]", g, group->theta,
+                          smallest_theta, largest_theta);
     if (group->rows < 1)
-        return error_data(err, "group %lld has %lld rows; it needs at least 1", (long long)g,
-                          (long long)group->rows);
+        return error_data(err, "group %ld has %ld rows; it needs at least 1", g, group->rows);
     if (g > link->begin && group->theta == group[-1].theta && group->beta > group[-1].beta)
         return error_data(err,
-                          "group %lld has a larger beta than the group before it; groups of one "
+                          "group %ld has a larger beta than the group before it; groups of one "
                           "theta must have descending betas",
-                          (long long)g);
+                          g);
     return true;
 }
 
@@ -88,10 +87,9 @@ static bool check_link(const Problem *p, int c, Error *err) {
                           largest_gamma);
     if (link->begin != begin || link->end < begin || link->end > p->groups)
         return error_data(err,
-                          "link %d has the groups [%lld, %lld); its groups must begin at %lld, "
-                          "where the link before it ends, and there are %lld groups",
-                          c, (long long)link->begin, (long long)link->end, (long long)begin,
-                          (long long)p->groups);
+                          "link %d has the groups [%ld, %ld); its groups must begin at %ld, where "
+                          "the link before it ends, and there are %ld groups",
+                          c, link->begin, link->end, begin, p->groups);
     double bytes = 0;
     for (int64_t g = begin; g < link->end; g++) {
         if (!check_group(p, link, g, err))
@@ -116,7 +114,7 @@ bool problem_check(const Problem *p, Error *err) {
         if (!check_link(p, c, err))
             return false;
     if ((p->links == 0 ? 0 : p->link[p->links - 1].end) != p->groups)
-        return error_data(err, "the links do not hold all %lld groups", (long long)p->groups);
+        return error_data(err, "the links do not hold all %ld groups", p->groups);
     return true;
 }
 

@@ -73,8 +73,8 @@ static bool counts_fit(const Problem *head, int64_t left) {
 static bool check_choice(const Problem *p, const uint8_t *choice, Error *err) {
     for (int64_t g = 0; g < p->groups; g++)
         if (choice[g] >= p->widths)
-            return error_data(err, "group %lld has width %d; there are %d widths", (long long)g,
-                              choice[g], p->widths);
+            return error_data(err, "group %ld has width %d; there are %d widths", g, choice[g],
+                              p->widths);
     return true;
 }
 
@@ -86,8 +86,7 @@ bool problem_read(Problem *problem, uint8_t **incumbent, FILE *file, Error *err)
     if (!read_head(file, &problem_mark, &head, sizeof head, &left, err))
         return false;
     if (!counts_fit(&head, left))
-        return error_data(err, "the problem's counts do not fit the %lld bytes behind it",
-                          (long long)left);
+        return error_data(err, "the problem's counts do not fit the %ld bytes behind it", left);
     problem_init(problem, head.rounds, head.links, head.groups);
     head.round_begin = problem->round_begin;
     head.link = problem->link;
@@ -127,8 +126,8 @@ bool solution_read(Solution *solution, const Problem *problem, FILE *file, Error
         return false;
     head.by[sizeof head.by - 1] = 0;
     if (left != problem->groups)
-        return error_data(err, "the solution is for %lld groups; the problem has %lld",
-                          (long long)left, (long long)problem->groups);
+        return error_data(err, "the solution is for %ld groups; the problem has %ld", left,
+                          problem->groups);
     solution_init(solution, problem);
     head.choice = solution->choice;
     *solution = head;

@@ -98,7 +98,7 @@ static void finish(void *context, Error *err) {
 // Collective.
 static bool on_first(Writing *w, void (*work)(void *context, Error *err)) {
     return comm_on_root(w->training->comm, work, w, w->err) ||
-           error_prefix(w->err, "checkpoint of epoch %lld", (long long)w->epoch);
+           error_prefix(w->err, "checkpoint of epoch %ld", w->epoch);
 }
 
 // All ranks provide their state; rank 0 writes it.
@@ -109,7 +109,7 @@ static bool write_sections(const Writing *w) {
         state_write(section, w->training->comm, CHECKPOINT_FILE(w->temporary, section->name),
                     w->err);
         if (!comm_agree(w->training->comm, w->err))
-            return error_prefix(w->err, "checkpoint of epoch %lld", (long long)w->epoch);
+            return error_prefix(w->err, "checkpoint of epoch %ld", w->epoch);
     }
     return true;
 }

@@ -83,8 +83,8 @@ static void add(void *context, const char *sentence) {
 static void compare_data(const Training *t, const Identity *was, Differences *d) {
     char sentence[128];
     const Shard *is = t->shard;
-    snprintf(sentence, sizeof sentence, "it ran on %lld rank%s, this run has %d",
-             (long long)was->parts, was->parts == 1 ? "" : "s", is->parts);
+    snprintf(sentence, sizeof sentence, "it ran on %ld rank%s, this run has %d", was->parts,
+             was->parts == 1 ? "" : "s", is->parts);
     if (was->parts != is->parts)
         add(d, sentence);
     if (strcmp(was->data, is->dataset_hash) != 0)
@@ -95,8 +95,7 @@ static void compare_data(const Training *t, const Identity *was, Differences *d)
 
 static void compare_seed(const Training *t, const Identity *was, Differences *d) {
     char sentence[128];
-    snprintf(sentence, sizeof sentence, "its seed was %lld and is now %lld", (long long)was->seed,
-             (long long)t->seed);
+    snprintf(sentence, sizeof sentence, "its seed was %ld and is now %ld", was->seed, t->seed);
     if (was->seed != (int64_t)t->seed)
         add(d, sentence);
 }

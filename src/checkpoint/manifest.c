@@ -283,9 +283,9 @@ static bool check_version(Manifest *m, char *text, size_t bytes, const char *pat
                           path);
     if (version > CHECKPOINT_VERSION)
         return error_config(err,
-                            "%s: version %lld is of a newer fringe, this one reads version %d; "
+                            "%s: version %ld is of a newer fringe, this one reads version %d; "
                             "continue with the newer one",
-                            path, (long long)version, CHECKPOINT_VERSION);
+                            path, version, CHECKPOINT_VERSION);
     return true;
 }
 

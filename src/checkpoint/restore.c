@@ -108,10 +108,10 @@ static bool warn_of_change(const Training *t, const char *what, const char *was,
                            Warnings *warnings) {
     if (was[0] == 0 || strcmp(was, now) == 0)
         return false;
-    warnings_add(warnings,
-                 "%s was '%s' until epoch %lld and is now '%s'; from here on, results may differ "
-                 "in rounding",
-                 what, was, (long long)trainer_epochs_done(t->trainer), now);
+    warnings_add(
+        warnings,
+        "%s was '%s' until epoch %ld and is now '%s'; from here on, results may differ in rounding",
+        what, was, trainer_epochs_done(t->trainer), now);
     return true;
 }
 
@@ -199,10 +199,10 @@ static void print_manifest(const Sink *out, const Manifest *m, const char *folde
     const Metrics *last = &m->counters.last_metrics[SPLIT_TEST];
     const Metrics *best = &m->counters.best_metrics[SPLIT_TEST];
     const Identity *of = &m->identity;
-    sink_print(out, "checkpoint %s\nepoch      epoch %lld; best validation at epoch %lld\n",
-               SHOWN(folder), (long long)m->counters.epoch, (long long)m->counters.best_epoch);
-    sink_print(out, "seed       %lld\ndata       hash %.8s\nparts      %lld, hash %.8s\n",
-               (long long)of->seed, SHOWN(of->data), (long long)of->parts, SHOWN(of->cut));
+    sink_print(out, "checkpoint %s\nepoch      epoch %ld; best validation at epoch %ld\n",
+               SHOWN(folder), m->counters.epoch, m->counters.best_epoch);
+    sink_print(out, "seed       %ld\ndata       hash %.8s\nparts      %ld, hash %.8s\n", of->seed,
+               SHOWN(of->data), of->parts, SHOWN(of->cut));
     if (of->first_weights.path[0] != 0)
         sink_print(out, "began      from the weights %s\n", SHOWN(of->first_weights.path));
     sink_print(out, "test       last evaluation");

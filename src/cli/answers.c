@@ -119,10 +119,10 @@ static void add_names(Answers *a, const char *key, const NodeIds *names, int64_t
         longest = letters > longest ? letters : longest;
     }
     snprintf(descr, sizeof descr,
-             names->offset != NULL ? "<U%lld"
+             names->offset != NULL ? "<U%ld"
              : names->is_unsigned  ? "<u8"
                                    : "<i8",
-             (long long)longest);
+             longest);
     NpzOut *out = add(a, key, descr,
                       names->offset != NULL ? (size_t)longest * LETTER : sizeof(int64_t), rows, 0);
     Source *s = out->context;

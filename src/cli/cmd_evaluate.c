@@ -11,7 +11,7 @@ static void print_table(const Metrics metrics[4]) {
     terminal_print("\n");
     for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++) {
         const Metrics *of = &metrics[split];
-        terminal_print("%-10s %8lld", split_names[split], (long long)of->rows);
+        terminal_print("%-10s %8ld", split_names[split], of->rows);
         for (int i = 0; i < of->count; i++)
             if (of->rows > 0)
                 terminal_print(" %9.4f", of->score[i].value);

@@ -13,20 +13,18 @@ static bool default_folder(char *out, size_t size, const char *name, int64_t see
     if (seed == 1)
         snprintf(file, sizeof file, "%s", name);
     else
-        snprintf(file, sizeof file, "%s-seed-%lld", name, (long long)seed);
+        snprintf(file, sizeof file, "%s-seed-%ld", name, seed);
     path_join(out, size, folder, file);
     return true;
 }
 
 void print_made(const Dataset *dataset, const char *folder) {
-    printf("%s: %lld nodes, ", SHOWN(folder), (long long)dataset->nodes);
+    printf("%s: %ld nodes, ", SHOWN(folder), dataset->nodes);
     if (dataset->hyperedges > 0)
-        printf("%lld hyperedges, %lld pins, ", (long long)dataset->hyperedges,
-               (long long)dataset->edges);
+        printf("%ld hyperedges, %ld pins, ", dataset->hyperedges, dataset->edges);
     else
-        printf("%lld edges, ", (long long)dataset->edges);
-    printf("%lld features, %lld classes\n", (long long)dataset->features,
-           (long long)dataset->classes);
+        printf("%ld edges, ", dataset->edges);
+    printf("%ld features, %ld classes\n", dataset->features, dataset->classes);
 }
 
 static bool generate(const Options *options, const char *folder, Error *err) {

@@ -146,8 +146,8 @@ static bool fit_ranks(Plan *p) {
     while (p->options->plan_ranks == NULL && p->ranks[p->points - 1] > p->nodes)
         p->points--;
     int most = p->ranks[p->points - 1];
-    return most <= p->nodes || error_config(&p->err, "--ranks: %d ranks, but there are %lld nodes",
-                                            most, (long long)p->nodes);
+    return most <= p->nodes ||
+           error_config(&p->err, "--ranks: %d ranks, but there are %ld nodes", most, p->nodes);
 }
 
 // The cuts from which others are extrapolated: made where the graph is small.

@@ -58,8 +58,8 @@ static void end_rows(const Output *out, Piecewise *file, int64_t columns, const 
     snprintf(path, sizeof path, "%s", file->writer.path);
     end_file(file, err);
     if (open && err->code == 0)
-        terminal_print("%s [%lld, %lld] %s\n", SHOWN(path),
-                       (long long)out->session->shard.set[NODES].total, (long long)columns, type);
+        terminal_print("%s [%ld, %ld] %s\n", SHOWN(path), out->session->shard.set[NODES].total,
+                       columns, type);
 }
 
 // Classes of a block of nodes, and their lines of the table.
@@ -125,8 +125,8 @@ static void end_output(void *context, Error *err) {
         names_write(&out->names, out->folder, err);
     end_file(&out->table, err);
     if (err->code == 0 && out->csv != NULL)
-        terminal_print("%s id, %s%lld %s\n", SHOWN(out->csv), shard->numeric ? "" : "class, ",
-                       (long long)shard->classes, shard->numeric ? "numbers" : "scores");
+        terminal_print("%s id, %s%ld %s\n", SHOWN(out->csv), shard->numeric ? "" : "class, ",
+                       shard->classes, shard->numeric ? "numbers" : "scores");
 }
 
 static void begin_embedding(void *context, Error *err) {

@@ -53,7 +53,7 @@ static void print_figures(const ProgramResult *result) {
         if (isnan(figure->value))
             continue;
         if (figure->whole)
-            terminal_print("%-28s %lld\n", figure->name, (long long)figure->value);
+            terminal_print("%-28s %ld\n", figure->name, (int64_t)figure->value);
         else
             terminal_print("%-28s %.6g\n", figure->name, figure->value);
     }
@@ -107,7 +107,7 @@ static void write_all(Session *s, const Options *options, const ProgramResult *r
 // ---- the run
 
 static void progress(int64_t iteration, const char *what, double value) {
-    progress_update("iteration %lld, %s %.3g", (long long)iteration, what, value);
+    progress_update("iteration %ld, %s %.3g", iteration, what, value);
 }
 
 // Keys of a training serve no program; one line says so.

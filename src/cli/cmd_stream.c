@@ -54,28 +54,23 @@ static void print_times(const StreamSummary *s) {
 
 static void print_summary(const StreamSummary *s) {
     double nodes = (double)s->nodes;
-    terminal_print("events       %lld: %lld nodes, %lld hyperedges, %lld pins\n",
-                   (long long)s->events, (long long)s->nodes, (long long)s->hyperedges,
-                   (long long)s->pins);
-    terminal_print("replicas     %lld (replication factor %.3f), %lld rows per layer\n",
-                   (long long)s->replicas, share(nodes + (double)s->replicas, nodes),
-                   2 * (long long)s->replicas);
-    terminal_print("cut          %lld hyperedges (%.1f %%), connectivity - 1: %lld\n",
-                   (long long)s->cut, 100 * share((double)s->cut, (double)s->hyperedges),
-                   (long long)s->connectivity);
+    terminal_print("events       %ld: %ld nodes, %ld hyperedges, %ld pins\n", s->events, s->nodes,
+                   s->hyperedges, s->pins);
+    terminal_print("replicas     %ld (replication factor %.3f), %ld rows per layer\n", s->replicas,
+                   share(nodes + (double)s->replicas, nodes), 2 * s->replicas);
+    terminal_print("cut          %ld hyperedges (%.1f %%), connectivity - 1: %ld\n", s->cut,
+                   100 * share((double)s->cut, (double)s->hyperedges), s->connectivity);
     terminal_print("balance      most pins of a part %.3f x the mean (at most %.3f); workload "
                    "deviation %.3f\n",
                    s->load, s->load_bound, s->workload_variation);
-    terminal_print("refinement   %lld runs, %lld taken back in part or whole\n", (long long)s->runs,
-                   (long long)s->undone);
+    terminal_print("refinement   %ld runs, %ld taken back in part or whole\n", s->runs, s->undone);
     terminal_print("memory       %s\n", SHOWN_MEMORY((double)s->bytes));
     print_times(s);
     if (s->repeated > 0)
-        terminal_print("repeated     %lld pins, nodes or hyperedges were there already\n",
-                       (long long)s->repeated);
+        terminal_print("repeated     %ld pins, nodes or hyperedges were there already\n",
+                       s->repeated);
     if (s->skipped > 0)
-        terminal_print("skipped      %lld deletions of what was not there\n",
-                       (long long)s->skipped);
+        terminal_print("skipped      %ld deletions of what was not there\n", s->skipped);
     if (s->snapshot[0] != 0)
         terminal_print("snapshot     %s\n", SHOWN(s->snapshot));
 }

@@ -74,9 +74,9 @@ static bool resume(Run *run) {
     if (ok && found)
         run->saved = trainer_epochs_done(run->trainer);
     if (s->comm.rank == 0 && ok)
-        terminal_note(found ? "resume     after epoch %lld\n"
+        terminal_note(found ? "resume     after epoch %ld\n"
                             : "resume     nothing to resume in run.dir; begins from the start\n",
-                      (long long)trainer_epochs_done(run->trainer));
+                      trainer_epochs_done(run->trainer));
     return ok;
 }
 
@@ -92,10 +92,9 @@ static void resume_trace(Run *run) {
     run->traced = kept || done >= asked->value[1];
     if (s->comm.rank == 0)
         terminal_say(kept ? "warning    trace.json is kept as it was before the resume\n"
-                          : "warning    epochs %lld to %lld are not in trace.json: they ran before "
+                          : "warning    epochs %ld to %ld are not in trace.json: they ran before "
                             "the resume\n",
-                     (long long)asked->value[0],
-                     (long long)(done < asked->value[1] ? done : asked->value[1]));
+                     asked->value[0], done < asked->value[1] ? done : asked->value[1]);
 }
 
 // Prints the facts of a training once, also where several runs or modes share them.
@@ -181,10 +180,10 @@ static bool save(Run *run) {
 static bool stop(Run *run) {
     if (save(run) && run->report != NULL)
         report_stopped(run->report, &run->session->err);
-    return error_set(&run->session->err, EXIT_STOPPED,
-                     "stopped on request after epoch %lld; the checkpoint is in %s; "
-                     "continue with --resume auto",
-                     (long long)run->saved, run->config.run.dir);
+    return error_set(
+        &run->session->err, EXIT_STOPPED,
+        "stopped on request after epoch %ld; the checkpoint is in %s; continue with --resume auto",
+        run->saved, run->config.run.dir);
 }
 
 static bool save_due(const Run *run, int64_t epoch) {
@@ -214,8 +213,7 @@ static void report_traced(Run *run) {
     if (run->report != NULL) {
         report_trace(run->report, events, offset, &run->session->err);
         if (lost > 0)
-            terminal_warn("trace.json is missing %lld events; name fewer epochs in run.trace",
-                          (long long)lost);
+            terminal_warn("trace.json is missing %ld events; name fewer epochs in run.trace", lost);
     } else {
         memory_free(events);
         memory_free(offset);
@@ -330,11 +328,10 @@ static void announce(const Run *run, int runs) {
     if (run->session->comm.rank != 0)
         return;
     if (sweep->point != NULL)
-        terminal_note("run        %d of %d: %s, seed %lld\n", sweep->before + run->number + 1,
-                      sweep->total, SHOWN(sweep->point), (long long)run->seed);
+        terminal_note("run        %d of %d: %s, seed %ld\n", sweep->before + run->number + 1,
+                      sweep->total, SHOWN(sweep->point), run->seed);
     else if (runs > 1)
-        terminal_note("run        %d of %d, seed %lld\n", run->number + 1, runs,
-                      (long long)run->seed);
+        terminal_note("run        %d of %d, seed %ld\n", run->number + 1, runs, run->seed);
 }
 
 bool train_runs(Session *s, const Options *options, RunResult *result) {

@@ -8,9 +8,8 @@ static void warn_of_late_trace(const Config *config) {
     const ConfigInts *trace = &config->run.trace;
     int64_t last = config->train.epochs;
     if (trace->count == 2 && trace->value[1] > last)
-        terminal_warn("run.trace: epochs %lld to %lld are not traced, because train.epochs is %lld",
-                      (long long)(trace->value[0] > last ? trace->value[0] : last + 1),
-                      (long long)trace->value[1], (long long)last);
+        terminal_warn("run.trace: epochs %ld to %ld are not traced, because train.epochs is %ld",
+                      trace->value[0] > last ? trace->value[0] : last + 1, trace->value[1], last);
 }
 
 // Random rounding may add more than there is, and nothing makes up for it. Not of a method that is

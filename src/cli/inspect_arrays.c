@@ -45,7 +45,7 @@ static const char *type_of(const Npy *npy, char out[32]) {
 static void print_shape(const int64_t *shape, int rank) {
     printf("[");
     for (int d = 0; d < rank; d++)
-        printf("%s%lld", d > 0 ? ", " : "", (long long)shape[d]);
+        printf("%s%ld", d > 0 ? ", " : "", shape[d]);
     printf("]");
 }
 
@@ -57,7 +57,7 @@ static void print_npy(const Npy *npy, const ValueRange *range) {
     if (!isnan(range->least))
         printf(", %.6g to %.6g", range->least, range->most);
     if (range->not_numbers > 0)
-        printf(", %lld not finite", (long long)range->not_numbers);
+        printf(", %ld not finite", range->not_numbers);
     printf("\n");
 }
 

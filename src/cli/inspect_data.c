@@ -75,8 +75,7 @@ static bool count_part(PartFile *file, int64_t *size, const char *line, const ch
     long part = strtol(line, &end, 10);
     file->nodes++;
     if (end == line || (*end != '\n' && *end != 0) || part < 0 || part >= PARTS_MOST)
-        return error_data(err, "%s:%lld: expected the number of a part", path,
-                          (long long)file->nodes);
+        return error_data(err, "%s:%ld: expected the number of a part", path, file->nodes);
     size[part]++;
     file->largest = size[part] > file->largest ? size[part] : file->largest;
     file->parts = part >= file->parts ? part + 1 : file->parts;
@@ -102,8 +101,8 @@ static bool show_part_file(const Inspection *at) {
     if (!read_part_file(&file, at->path, at->err))
         return false;
     if (at->json == NULL) {
-        printf("part file  %lld nodes in %lld parts; the largest has %lld\n", (long long)file.nodes,
-               (long long)file.parts, (long long)file.largest);
+        printf("part file  %ld nodes in %ld parts; the largest has %ld\n", file.nodes, file.parts,
+               file.largest);
         return true;
     }
     JSON_PUT_INTS(at->json, {"nodes", file.nodes}, {"parts", file.parts},
@@ -150,11 +149,11 @@ static bool load(Config *config, const char *path, Error *err) {
 }
 
 static void print_config(const Config *config) {
-    printf("config     mode %s; %lld epochs, seed %lld\n", config->mode,
-           (long long)config->train.epochs, (long long)config->run.seed);
+    printf("config     mode %s; %ld epochs, seed %ld\n", config->mode, config->train.epochs,
+           config->run.seed);
     printf("data       %s\n", SHOWN(config->data.path));
-    printf("model      %s, %lld layers; learning rate %g\n", config->model.layer,
-           (long long)config->model.layers, config->train.lr);
+    printf("model      %s, %ld layers; learning rate %g\n", config->model.layer,
+           config->model.layers, config->train.lr);
     printf("cut        %s\n", SHOWN(config->partition.method));
     printf("run        %s\n", SHOWN(config->run.dir));
     printf("           fringe config show prints all keys\n");

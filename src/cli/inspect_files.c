@@ -125,8 +125,8 @@ static bool show_trace(const Inspection *at) {
     if (!read_trace(&facts, at->path, at->err))
         return false;
     if (at->json == NULL) {
-        printf("trace      %lld events of %.0f ranks, epochs %.0f to %.0f\n",
-               (long long)facts.events, facts.ranks, facts.first, facts.last);
+        printf("trace      %ld events of %.0f ranks, epochs %.0f to %.0f\n", facts.events,
+               facts.ranks, facts.first, facts.last);
         printf("           open it in https://ui.perfetto.dev\n");
         return true;
     }

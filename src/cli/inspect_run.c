@@ -8,10 +8,9 @@ static void print_head(const RunRecord *run) {
     const char *mode = record_text(run, "config.mode");
     double ranks = record_number(run, "machine.ranks"),
            seed = record_number(run, "config.run.seed");
-    printf("run        %s: %lld of %.0f epochs; %s, %.0f rank%s, seed %.0f\n",
-           record_state_name(run->state), (long long)run->epochs,
-           record_number(run, "config.train.epochs"), SHOWN(mode != NULL ? mode : "?"), ranks,
-           ranks == 1 ? "" : "s", seed);
+    printf("run        %s: %ld of %.0f epochs; %s, %.0f rank%s, seed %.0f\n",
+           record_state_name(run->state), run->epochs, record_number(run, "config.train.epochs"),
+           SHOWN(mode != NULL ? mode : "?"), ranks, ranks == 1 ? "" : "s", seed);
     if (run->state == RECORD_UNFINISHED)
         printf("           --resume auto continues it from its newest checkpoint\n");
 }
@@ -40,13 +39,13 @@ static void print_gradients(const RunRecord *run) {
 
 static void print_scores(const RunRecord *run, const RunFigures *figures) {
     const RecordedEpoch *last = &run->epoch[run->epochs - 1];
-    printf("loss       %.4g after epoch %lld\n", last->loss, (long long)last->epoch);
+    printf("loss       %.4g after epoch %ld\n", last->loss, last->epoch);
     if (!isnan(figures->last_validation) || !isnan(figures->last_test))
         printf("last       validation %s, test %s\n",
                SHOWN_SCORE(run->score, figures->last_validation),
                SHOWN_SCORE(run->score, figures->last_test));
     if (figures->best_epoch > 0)
-        printf("best       epoch %lld: validation %s, test %s\n", (long long)figures->best_epoch,
+        printf("best       epoch %ld: validation %s, test %s\n", figures->best_epoch,
                SHOWN_SCORE(run->score, figures->validation),
                SHOWN_SCORE(run->score, figures->test));
 }
@@ -205,7 +204,7 @@ static RecordedEpoch *read_metrics(const char *path, const Score **score, int64_
 }
 
 static void print_epoch(const RecordedEpoch *e, const Score *score) {
-    printf("%8lld  %9.4g  %10s  %10s  %10s  %10s\n", (long long)e->epoch, e->loss,
+    printf("%8ld  %9.4g  %10s  %10s  %10s  %10s\n", e->epoch, e->loss,
            isnan(e->validation) ? "-" : SHOWN_SCORE(score, e->validation),
            isnan(e->test) ? "-" : SHOWN_SCORE(score, e->test), SHOWN_SECONDS(e->seconds),
            SHOWN_BYTES(e->bytes));
@@ -214,7 +213,7 @@ static void print_epoch(const RecordedEpoch *e, const Score *score) {
 // The first, the last, and some between them.
 static void print_epochs(const RecordedEpoch *epoch, int64_t count, const Score *score) {
     int64_t rows = count < EPOCHS_SHOWN ? count : EPOCHS_SHOWN;
-    printf("metrics    %lld epochs%s\n", (long long)count, rows < count ? "; some of them:" : "");
+    printf("metrics    %ld epochs%s\n", count, rows < count ? "; some of them:" : "");
     if (rows > 0)
         printf("%8s  %9s  %10s  %10s  %10s  %10s\n", "epoch", "loss", "validation", "test", "time",
                "messages");

@@ -73,8 +73,8 @@ static void print_point(const Json *point, double scale, const char *winner) {
 static void print_sweep(UNUSED const Inspection *at, const Json *document) {
     const Json *points = json_get_of(document, "points", JSON_ARRAY);
     const Score *score = score_in(document);
-    printf("sweep      %lld settings, %.0f run%s each; %s%s, time and bytes per epoch\n",
-           (long long)(points != NULL ? json_size(points) : 0), json_get_number(document, "runs"),
+    printf("sweep      %ld settings, %.0f run%s each; %s%s, time and bytes per epoch\n",
+           points != NULL ? json_size(points) : 0, json_get_number(document, "runs"),
            json_get_number(document, "runs") == 1 ? "" : "s", score->title,
            score->percent ? " in %" : "");
     for (const Json *p = json_first(points); p != NULL; p = json_next(p))

@@ -60,22 +60,22 @@ static bool is_stream(const char *path) {
 
 // ---- what stream.json says
 
-static long long whole(const Json *document, const char *key) {
+static int64_t whole(const Json *document, const char *key) {
     double value = json_get_number(document, key);
-    return isnan(value) ? 0 : (long long)value;
+    return isnan(value) ? 0 : (int64_t)value;
 }
 
 static void print_figures(const Json *d) {
-    printf("hypergraph %lld nodes, %lld hyperedges, %lld pins\n", whole(d, "nodes"),
+    printf("hypergraph %ld nodes, %ld hyperedges, %ld pins\n", whole(d, "nodes"),
            whole(d, "hyperedges"), whole(d, "pins"));
-    printf("replicas   %lld (replication factor %.3f), %lld rows per layer\n", whole(d, "replicas"),
+    printf("replicas   %ld (replication factor %.3f), %ld rows per layer\n", whole(d, "replicas"),
            json_get_number(d, "replication_factor"), whole(d, "rows_per_layer"));
-    printf("cut        %lld hyperedges (%.1f %%), connectivity - 1: %lld\n",
+    printf("cut        %ld hyperedges (%.1f %%), connectivity - 1: %ld\n",
            whole(d, "cut_hyperedges"), 100 * json_get_number(d, "cut_share"),
            whole(d, "connectivity_minus_1"));
     printf("balance    most pins of a part %.3f x the mean; workload deviation %.3f\n",
            json_get_number(d, "load_balance"), json_get_number(d, "workload_cov"));
-    printf("remarks    %lld repeated, %lld skipped, %lld placed while all parts were full\n",
+    printf("remarks    %ld repeated, %ld skipped, %ld placed while all parts were full\n",
            whole(d, "repeated"), whole(d, "skipped"), whole(d, "placed_overfull"));
 }
 
@@ -83,7 +83,7 @@ static void print_figures(const Json *d) {
 
 static void print_snapshot(const Inspection *at, const Json *d) {
     const char *name = json_get_text(d, "name");
-    printf("snapshot   %s: after event %lld, %lld parts by %s\n", SHOWN(name), whole(d, "events"),
+    printf("snapshot   %s: after event %ld, %ld parts by %s\n", SHOWN(name), whole(d, "events"),
            whole(d, "parts"), SHOWN(json_get_text(d, "score")));
     print_figures(d);
     printf("train      with --set data.path=%s --set partition.method=file:%s/%s\n",
@@ -124,9 +124,9 @@ static void print_options(const Json *options) {
 }
 
 static void print_checkpoint(UNUSED const Inspection *at, const Json *d) {
-    printf("checkpoint of a stream, after event %lld; its files are as they were written\n",
+    printf("checkpoint of a stream, after event %ld; its files are as they were written\n",
            whole(d, "events"));
-    printf("source     goes on at byte %lld, line %lld of a text\n", whole(d, "offset"),
+    printf("source     goes on at byte %ld, line %ld of a text\n", whole(d, "offset"),
            whole(d, "line"));
     print_options(json_get_of(d, "options", JSON_OBJECT));
 }
@@ -151,7 +151,7 @@ static bool print_name(const char *path, void *context) {
     Search *search = context;
     Json *d = is_snapshot(path) ? inspect_read(path, "stream.json", &(Error){0}) : NULL;
     if (d != NULL)
-        printf("%s %s (after event %lld)", search->count++ == 0 ? "snapshots " : ",",
+        printf("%s %s (after event %ld)", search->count++ == 0 ? "snapshots " : ",",
                SHOWN(path_name(path)), whole(d, "events"));
     json_free(d);
     return true;
@@ -164,7 +164,7 @@ static bool put_name(const char *path, void *context) {
 }
 
 static void print_end(UNUSED const Inspection *at, const Json *d) {
-    printf("stream     finished: %lld events of %s, %lld parts by %s\n", whole(d, "events"),
+    printf("stream     finished: %ld events of %s, %ld parts by %s\n", whole(d, "events"),
            SHOWN(json_get_text(d, "source")), whole(d, "parts"), SHOWN(json_get_text(d, "score")));
     print_figures(d);
     printf("time       %s for events of the last command; the longest %s\n",

@@ -3,8 +3,6 @@
 #include "fringe/npy.h"
 #include "internal.h"
 
-#include <inttypes.h>
-
 // A line for each name, made whole in memory as file_replace takes it.
 static bool write_lines(const NodeIds *names, const char *path, Error *err) {
     size_t bytes = (size_t)(names->offset[names->count] + names->count), used = 0;
@@ -24,7 +22,7 @@ static bool write_ids(const NodeIds *ids, const char *folder, Error *err) {
                                   : npy_write(path, ids->is_unsigned ? "<u8" : "<i8", ids->number,
                                               8, 1, &ids->count, err);
     if (ok)
-        terminal_print("%s [%lld]\n", SHOWN(path), (long long)ids->count);
+        terminal_print("%s [%ld]\n", SHOWN(path), ids->count);
     return ok;
 }
 
@@ -49,20 +47,20 @@ static void put_cell(FILE *file, const NodeIds *names, int64_t i) {
 
 static void put_id(FILE *file, const NodeIds *ids, int64_t i) {
     if (ids->count == 0)
-        fprintf(file, "%lld", (long long)i);
+        fprintf(file, "%ld", i);
     else if (ids->number == NULL)
         put_cell(file, ids, i);
     else if (ids->is_unsigned)
-        fprintf(file, "%" PRIu64, (uint64_t)ids->number[i]);
+        fprintf(file, "%lu", (uint64_t)ids->number[i]);
     else
-        fprintf(file, "%" PRId64, ids->number[i]);
+        fprintf(file, "%ld", ids->number[i]);
 }
 
 static void put_class(FILE *file, const NodeIds *names, int64_t k) {
     if (k < names->count)
         put_cell(file, names, k);
     else
-        fprintf(file, "%lld", (long long)k);
+        fprintf(file, "%ld", k);
 }
 
 // Several classes of a node are separated by semicolons.

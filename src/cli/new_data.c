@@ -94,10 +94,9 @@ bool new_data_take(Session *s) {
     comm_broadcast(&s->comm, &trained, sizeof trained, 0);
     if (shard->features != trained.features)
         return error_data(&s->err,
-                          "%s has %lld features of a node, but the run was trained with %lld; give "
+                          "%s has %ld features of a node, but the run was trained with %ld; give "
                           "the same columns in --set data.features=PATH or data.nodes=PATH",
-                          shard->dataset_name, (long long)shard->features,
-                          (long long)trained.features);
+                          shard->dataset_name, shard->features, trained.features);
     shard->classes = trained.classes; // labels of the new graph are not looked at
     shard->multilabel = trained.multilabel != 0;
     shard->numeric = trained.numeric != 0;

@@ -99,8 +99,8 @@ static bool read_number(const char *name, const char *text, int64_t least, int64
     char *end;
     long long value = strtoll(text, &end, 10);
     if (*text == 0 || *end != 0 || value < least || value > most)
-        return error_usage(err, "--%s: expected a whole number from %lld to %lld, found '%s'", name,
-                           (long long)least, (long long)most, text);
+        return error_usage(err, "--%s: expected a whole number from %ld to %ld, found '%s'", name,
+                           least, most, text);
     *out = value;
     return true;
 }

@@ -86,15 +86,15 @@ const char *gradients_text(char out[GRADIENTS_TEXT], const Config *c) {
          thin = strcmp(codec, "lowrank") == 0;
     char what[3 * CONFIG_WORD];
     if (thin)
-        snprintf(what, sizeof what, "sums of rank %lld", (long long)c->gradients.rank);
+        snprintf(what, sizeof what, "sums of rank %ld", c->gradients.rank);
     else if (strcmp(codec, "keys") == 0)
         snprintf(what, sizeof what, "the largest %g of the values and their keys",
                  c->gradients.top);
     else if (strcmp(codec, "sketch") == 0)
-        snprintf(what, sizeof what, "at most %lld quantiles of a message",
-                 (long long)c->gradients.sketch_buckets);
+        snprintf(what, sizeof what, "at most %ld quantiles of a message",
+                 c->gradients.sketch_buckets);
     else
-        snprintf(what, sizeof what, "codec %s, %lld bit%s%s%s", codec, (long long)c->gradients.bits,
+        snprintf(what, sizeof what, "codec %s, %ld bit%s%s%s", codec, c->gradients.bits,
                  c->gradients.bits == 1 ? "" : "s", chosen ? " by " : "",
                  chosen ? c->gradients.bits_rule : "");
     snprintf(out, GRADIENTS_TEXT, "%s: %s, memory %s%s", c->gradients.method, what,
@@ -143,10 +143,9 @@ static void warn_of_period(const Config *c, const RunSummary *summary) {
     const Codec *codec = codec_find(c->quantization.codec, &(Error){0});
     if (summary->exchanges > 0 && codec->has_widths && first > c->train.epochs)
         terminal_warn(
-            "the first assignment would be in epoch %lld, but train.epochs is %lld, so all rows "
-            "keep quantization.initial_bits=%lld bits; lower quantization.period (%lld)",
-            (long long)first, (long long)c->train.epochs, (long long)c->quantization.initial_bits,
-            (long long)c->quantization.period);
+            "the first assignment would be in epoch %ld, but train.epochs is %ld, so all rows keep "
+            "quantization.initial_bits=%ld bits; lower quantization.period (%ld)",
+            first, c->train.epochs, c->quantization.initial_bits, c->quantization.period);
 }
 
 // Warns if an epoch exchanges no rows: the features were then exchanged at set-up, in fp32.
@@ -169,13 +168,13 @@ static void print_data(const Config *config, const Shard *shard) {
     bool weighted = !shard_is_hypergraph(shard) && shard->relation[0].weight != NULL;
     terminal_note("data       %s%s: %s%s\n", SHOWN(shard->dataset_name), dataset_look_alike(origin),
                   shard_size_text(size, shard), weighted ? ", weighted" : "");
-    terminal_note("           %lld features, %lld %s%s; train %lld, validation %lld, test %lld\n",
-                  (long long)shard->features, (long long)shard->classes,
+    terminal_note("           %ld features, %ld %s%s; train %ld, validation %ld, test %ld\n",
+                  shard->features, shard->classes,
                   !shard->numeric       ? "classes"
                   : shard->classes == 1 ? "number to predict"
                                         : "numbers to predict",
-                  shard->multilabel ? " (several per node)" : "", (long long)shard->train_nodes,
-                  (long long)shard->val_nodes, (long long)shard->test_nodes);
+                  shard->multilabel ? " (several per node)" : "", shard->train_nodes,
+                  shard->val_nodes, shard->test_nodes);
 }
 
 // The share of dense features that are not 0, of some of the rows.
@@ -223,9 +222,9 @@ static void print_parts(const Config *config, const Shard *shard, int ranks, int
         terminal_note("parts      1 rank, %d thread%s; predicted memory %s\n", threads, s, memory);
         return;
     }
-    terminal_note("parts      %d ranks, %d thread%s each, cut by %s; %lld to %lld own rows\n",
-                  ranks, threads, s, SHOWN(config->partition.method), (long long)summary->own_least,
-                  (long long)summary->own_most);
+    terminal_note("parts      %d ranks, %d thread%s each, cut by %s; %ld to %ld own rows\n", ranks,
+                  threads, s, SHOWN(config->partition.method), summary->own_least,
+                  summary->own_most);
     terminal_note("           central rows %.1f %%, remote-neighbour ratio %.1f %%; memory %s\n",
                   100.0 * (double)summary->central / (double)shard->set[NODES].total,
                   100.0 * summary->halo_ratio, memory);
@@ -263,9 +262,9 @@ void print_training(const Config *config, const Shard *shard, const Comm *comm,
                       shard->val_nodes > 0 ? "*: the best validation so far"
                                            : "no validation nodes: the last epoch counts");
     if (summary->left_out > 0)
-        terminal_note("           %s leaves out %lld of %lld classes, which all validation nodes "
+        terminal_note("           %s leaves out %ld of %ld classes, which all validation nodes "
                       "have or none\n",
-                      score->title, (long long)summary->left_out, (long long)shard->classes);
+                      score->title, summary->left_out, shard->classes);
 }
 
 void warn_of_training(const Config *config, const Comm *comm, const RunSummary *summary) {

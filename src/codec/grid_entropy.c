@@ -139,8 +139,7 @@ static void entropy_decode(const Backend *backend, Rows out, int64_t begin,
         return;
     }
     CHECK(layout->bytes > before && read_codes(code, layout, header, layout->bytes - before),
-          EXIT_INTEGRITY, "the entropy codes of a message of %lld rows do not decode",
-          (long long)layout->rows);
+          EXIT_INTEGRITY, "the entropy codes of a message of %ld rows do not decode", layout->rows);
     MessageLayout wide = widen(code, layout);
     grid_unpack(backend, out, begin, &wide, in, layout->scratch, poll);
 }

@@ -28,8 +28,7 @@ static void decode(const Backend *backend, Rows out, int64_t begin, const Messag
                    const DeviceByte *in, const Poll *poll) {
     CHECK(keys_read(tight_floats(backend, layout), tight_count(layout),
                     (const unsigned char *)(const void *)in, layout->bytes),
-          EXIT_INTEGRITY, "the keys of a message of %lld rows do not decode",
-          (long long)layout->rows);
+          EXIT_INTEGRITY, "the keys of a message of %ld rows do not decode", layout->rows);
     tight_unpack(backend, out, begin, layout, poll);
 }
 

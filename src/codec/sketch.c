@@ -56,8 +56,7 @@ static void decode(const Backend *backend, Rows out, int64_t begin, const Messag
     SketchOptions options = options_of(layout);
     CHECK(sketch_read(tight_floats(backend, layout), tight_count(layout), &options,
                       (const unsigned char *)(const void *)in, layout->bytes, scratch_of(layout)),
-          EXIT_INTEGRITY, "the sketch of a message of %lld rows does not decode",
-          (long long)layout->rows);
+          EXIT_INTEGRITY, "the sketch of a message of %ld rows does not decode", layout->rows);
     tight_unpack(backend, out, begin, layout, poll);
 }
 

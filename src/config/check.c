@@ -77,7 +77,7 @@ static void found(const Json *value, char *out, size_t size) {
         snprintf(out, size, "null");
         break;
     case JSON_ARRAY:
-        snprintf(out, size, "a list of %lld", (long long)json_size(value));
+        snprintf(out, size, "a list of %ld", json_size(value));
         break;
     case JSON_OBJECT:
         snprintf(out, size, "an object");
@@ -203,8 +203,8 @@ static void store_list(void *list, const Key *key, const Json *value, Complaints
     const ListKind *kind = &config_kinds[key->kind].list;
     bool ok = true, single = json_type(value) != JSON_ARRAY;
     if (!single && json_size(value) > kind->most) {
-        config_complain(complaints, "%s: expected at most %d entries, found %lld", key->path,
-                        kind->most, (long long)json_size(value));
+        config_complain(complaints, "%s: expected at most %d entries, found %ld", key->path,
+                        kind->most, json_size(value));
         return;
     }
     for (const Json *entry = single ? value : json_first(value); entry != NULL;
@@ -232,15 +232,15 @@ static void check_quantization(const Config *config, Complaints *complaints) {
         if (!is_width(widths->value[i]) || (i > 0 && widths->value[i] <= widths->value[i - 1]))
             config_complain(complaints,
                             "quantization.bits: expected ascending widths of 1 to 8 or 16 bits, "
-                            "found %lld at place %d",
-                            (long long)widths->value[i], i + 1);
+                            "found %ld at place %d",
+                            widths->value[i], i + 1);
     if (widths->count < 1 || widths->count > 8)
         config_complain(complaints, "quantization.bits: expected 1 to 8 widths, found %d",
                         widths->count);
     if (!is_width(config->quantization.initial_bits))
         config_complain(complaints,
-                        "quantization.initial_bits: expected 1 to 8 or 16 bits, found %lld",
-                        (long long)config->quantization.initial_bits);
+                        "quantization.initial_bits: expected 1 to 8 or 16 bits, found %ld",
+                        config->quantization.initial_bits);
     if (strcmp(config->quantization.before, "conv") == 0 &&
         strcmp(config->lossless.cover, "targets") == 0)
         config_complain(complaints,
@@ -258,8 +258,8 @@ static void check_quantization(const Config *config, Complaints *complaints) {
 
 static void check_run(const Config *config, Complaints *complaints) {
     if (config->run.random_bits != 8 && config->run.random_bits != 16)
-        config_complain(complaints, "run.random_bits: expected 8 or 16, found %lld",
-                        (long long)config->run.random_bits);
+        config_complain(complaints, "run.random_bits: expected 8 or 16, found %ld",
+                        config->run.random_bits);
     if (strcmp(config->run.backend, "cpu") != 0 && strcmp(config->run.spmm, "cusparse") == 0 &&
         strcmp(config->run.precision, "bf16") == 0)
         config_complain(complaints, "run.spmm: cusparse adds up rows of fp32 alone; set own, or "
@@ -290,17 +290,16 @@ void config_check_together(const Config *config, Complaints *complaints) {
     int64_t widths = config->model.layers - !jk, all = convolutions(config);
     if (config->model.hidden.count != 1 && config->model.hidden.count != widths && widths > 0)
         config_complain(complaints,
-                        "model.hidden: expected 1 width or %lld (model.layers%s), found %d",
-                        (long long)widths, jk ? "" : " - 1", config->model.hidden.count);
+                        "model.hidden: expected 1 width or %ld (model.layers%s), found %d", widths,
+                        jk ? "" : " - 1", config->model.hidden.count);
     if (config->train.betas.count != 2)
         config_complain(complaints, "train.betas: expected 2 numbers, found %d",
                         config->train.betas.count);
     if (config->train.weight_decay.count < 1 || config->train.weight_decay.count > all)
-        config_complain(complaints, "train.weight_decay: expected 1 to %lld numbers (%s), found %d",
-                        (long long)all,
-                        all > config->model.layers ? "model.layers and the linear ones"
-                                                   : "model.layers",
-                        config->train.weight_decay.count);
+        config_complain(
+            complaints, "train.weight_decay: expected 1 to %ld numbers (%s), found %d", all,
+            all > config->model.layers ? "model.layers and the linear ones" : "model.layers",
+            config->train.weight_decay.count);
     if (config->data.split_keys.count != 3)
         config_complain(complaints,
                         "data.split_keys: expected 3 names (training, validation, test), found %d",
@@ -321,7 +320,6 @@ void config_check_together(const Config *config, Complaints *complaints) {
                         config->train.optimizer);
     if (strcmp(config->train.lr_schedule, "constant") != 0 &&
         config->train.warmup > config->train.epochs && config->train.epochs > 0)
-        config_complain(complaints,
-                        "train.warmup: expected at most train.epochs (%lld), found %lld",
-                        (long long)config->train.epochs, (long long)config->train.warmup);
+        config_complain(complaints, "train.warmup: expected at most train.epochs (%ld), found %ld",
+                        config->train.epochs, config->train.warmup);
 }

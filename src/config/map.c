@@ -9,7 +9,7 @@ static bool add_word(ConfigWords *words, const char *name, const Json *value) {
     if (json_type(value) == JSON_STRING && strlen(json_string(value)) < sizeof word)
         snprintf(word, sizeof word, "%s", json_string(value));
     else if (json_type(value) == JSON_NUMBER && json_is_int64(value, &number))
-        snprintf(word, sizeof word, "%lld", (long long)number);
+        snprintf(word, sizeof word, "%ld", number);
     if (word[0] == 0 || words->count == CONFIG_LIST ||
         strlen(name) + strlen(word) + 2 > CONFIG_WORD)
         return false;

@@ -201,8 +201,8 @@ static void unite_row(Union *u, int64_t i) {
 
 static bool differ(const int64_t both[2], const NodeIds *ids, Error *err) {
     char from[NODE_ID_TEXT], to[NODE_ID_TEXT];
-    snprintf(from, sizeof from, "%lld", (long long)both[0]);
-    snprintf(to, sizeof to, "%lld", (long long)both[1]);
+    snprintf(from, sizeof from, "%ld", both[0]);
+    snprintf(to, sizeof to, "%ld", both[1]);
     return error_data(err,
                       "an edge is to stand for both directions (by data.undirected, or the file "
                       "says so), but that from %s to %s is listed in both, with other weights; "

@@ -8,8 +8,7 @@ bool rows_fit(const Dataset *dataset, const char *what, int64_t rows, Error *err
     if (dataset->hyperedges > 0 && rows == dataset->hyperedges)
         return error_data(err, HYPEREDGE_FEATURES, what, (long long)rows,
                           (long long)dataset->nodes);
-    return error_data(err, "%s have %lld rows but there are %lld nodes", what, (long long)rows,
-                      (long long)dataset->nodes);
+    return error_data(err, "%s have %ld rows but there are %ld nodes", what, rows, dataset->nodes);
 }
 
 bool features_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err) {
@@ -34,9 +33,8 @@ static bool take_classes(Dataset *dataset, const int64_t *value, int64_t count, 
     for (int64_t i = 0; i < count; i++) {
         if (value[i] < -1 || value[i] >= DATASET_MAX_CLASSES)
             return error_data(
-                err,
-                "node %lld has label %lld; labels are numbers of classes from 0, or -1 for none",
-                (long long)i, (long long)value[i]);
+                err, "node %ld has label %ld; labels are numbers of classes from 0, or -1 for none",
+                i, value[i]);
         largest = value[i] > largest ? value[i] : largest;
     }
     int32_t *label = TRY(int32_t, count, "labels", err);
@@ -53,9 +51,8 @@ static bool take_bits(Dataset *dataset, const int64_t *value, int64_t count, int
                       Error *err) {
     for (int64_t i = 0; i < count * classes; i++)
         if (value[i] != 0 && value[i] != 1)
-            return error_data(err, "label %lld of node %lld is %lld, neither 0 nor 1",
-                              (long long)(i % classes), (long long)(i / classes),
-                              (long long)value[i]);
+            return error_data(err, "label %ld of node %ld is %ld, neither 0 nor 1", i % classes,
+                              i / classes, value[i]);
     uint8_t *labels = TRY(uint8_t, count * classes, "labels", err);
     if (labels == NULL)
         return false;
@@ -99,10 +96,9 @@ static bool take_one_hot(Dataset *dataset, const int64_t *value, int64_t count, 
     dataset->label = label;
     dataset->classes = classes;
     warnings_add(&dataset->warnings,
-                 "labels (%lld, %lld) have at most one 1 a row, so they are classes%s; "
+                 "labels (%ld, %ld) have at most one 1 a row, so they are classes%s; "
                  "data.labels_are=several takes them as several labels a node",
-                 (long long)count, (long long)classes,
-                 empty > 0 ? ", and rows of zeros have no label" : "");
+                 count, classes, empty > 0 ? ", and rows of zeros have no label" : "");
     return true;
 }
 
@@ -116,8 +112,8 @@ static bool take_columns(Dataset *dataset, const int64_t *value, int64_t count, 
     if (dataset->labels_are == LABELS_CLASSES)
         return error_data(
             err,
-            "labels (%lld, %lld) are not at most one 1 a row, which data.labels_are=classes says",
-            (long long)count, (long long)classes);
+            "labels (%ld, %ld) are not at most one 1 a row, which data.labels_are=classes says",
+            count, classes);
     return take_bits(dataset, value, count, classes, err);
 }
 
@@ -150,9 +146,9 @@ static bool whole_numbers(const Npy *npy, int64_t **out, Error *err) {
     }
     if (bad >= 0)
         error_data(err,
-                   "entry %lld is %g; labels are whole numbers, and data.labels_are=numbers takes "
+                   "entry %ld is %g; labels are whole numbers, and data.labels_are=numbers takes "
                    "them as numbers to predict",
-                   (long long)bad, (double)x[bad]);
+                   bad, (double)x[bad]);
     *out = value;
     return err->code == 0;
 }
@@ -206,8 +202,8 @@ bool labels_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err) {
     if (npy->rank < 1 || npy->rank > 2 || columns < 1 || columns > DATASET_MAX_CLASSES)
         return error_data(err, "labels must be an array (nodes) or (nodes, classes)");
     if (rows >= 0 && npy->shape[0] != rows)
-        return error_data(err, "labels have %lld entries but there are %lld nodes",
-                          (long long)npy->shape[0], (long long)rows);
+        return error_data(err, "labels have %ld entries but there are %ld nodes", npy->shape[0],
+                          rows);
     if (npy->kind == NPY_TEXT && columns == 1 && dataset->labels_are != LABELS_NUMBERS)
         return labels_from_text(dataset, npy, err);
     if (!are_numbers(dataset, npy, &numbers, err))

@@ -33,24 +33,23 @@ void dataset_clear(Dataset *dataset) {
 
 static bool check_sizes(const Dataset *d, Error *err) {
     if (d->nodes < 1 || d->nodes > DATASET_MAX_NODES)
-        return error_data(err, "%lld nodes; 1 to %d can be used", (long long)d->nodes,
-                          DATASET_MAX_NODES);
+        return error_data(err, "%ld nodes; 1 to %d can be used", d->nodes, DATASET_MAX_NODES);
     if (d->edges < 0 || d->offset[0] != 0 || d->offset[d->nodes] != d->edges)
         return error_data(
-            err, "row offsets run from %lld to %lld where 0 to %lld (the stored edges) are needed",
-            (long long)d->offset[0], (long long)d->offset[d->nodes], (long long)d->edges);
+            err, "row offsets run from %ld to %ld where 0 to %ld (the stored edges) are needed",
+            d->offset[0], d->offset[d->nodes], d->edges);
     if (d->features < 0 || d->features > DATASET_MAX_FEATURES || d->classes < 0 ||
         d->classes > DATASET_MAX_CLASSES)
-        return error_data(err, "%lld features and %lld classes; up to %d of each",
-                          (long long)d->features, (long long)d->classes, DATASET_MAX_FEATURES);
+        return error_data(err, "%ld features and %ld classes; up to %d of each", d->features,
+                          d->classes, DATASET_MAX_FEATURES);
     return true;
 }
 
 static bool check_offsets(const Dataset *d, Error *err) {
     for (int64_t i = 0; i < d->nodes; i++)
         if (d->offset[i + 1] < d->offset[i] || d->offset[i + 1] > d->edges)
-            return error_data(err, "row offsets fall at node %lld (from %lld to %lld)",
-                              (long long)i, (long long)d->offset[i], (long long)d->offset[i + 1]);
+            return error_data(err, "row offsets fall at node %ld (from %ld to %ld)", i,
+                              d->offset[i], d->offset[i + 1]);
     return true;
 }
 
@@ -61,15 +60,15 @@ static bool check_edges(const Dataset *d, Error *err) {
         if ((d->target[e] < 0 || d->target[e] >= d->nodes) && e < bad)
             bad = e;
     if (bad < INT64_MAX)
-        return error_data(err, "stored edge %lld leads to node %d, but nodes are 0 to %lld",
-                          (long long)bad, d->target[bad], (long long)d->nodes - 1);
+        return error_data(err, "stored edge %ld leads to node %d, but nodes are 0 to %ld", bad,
+                          d->target[bad], d->nodes - 1);
     for (int64_t e = 0; d->weight != NULL && e < d->edges; e++)
         if (!isfinite(d->weight[e]) || d->weight[e] < 0)
             return error_data(
                 err,
-                "stored edge %lld weighs %g; weights must be finite and not negative: give others "
+                "stored edge %ld weighs %g; weights must be finite and not negative: give others "
                 "(data.weights), or name the two ends of edges alone (data.columns)",
-                (long long)e, (double)d->weight[e]);
+                e, (double)d->weight[e]);
     return true;
 }
 
@@ -91,8 +90,8 @@ bool features_check(const Dataset *d, Error *err) {
     }
     if (bad == INT64_MAX)
         return true;
-    return error_data(err, "feature %lld of node %lld is %s; features must be finite",
-                      (long long)(bad % d->features), (long long)(bad / d->features),
+    return error_data(err, "feature %ld of node %ld is %s; features must be finite",
+                      bad % d->features, bad / d->features,
                       isnan(d->x[bad]) ? "not a number" : "infinite");
 }
 
@@ -100,19 +99,18 @@ static bool check_labels(const Dataset *d, Error *err) {
     int64_t entries = d->labels == NULL ? 0 : d->nodes * d->classes;
     for (int64_t i = 0; i < entries; i++)
         if (d->labels[i] > 1)
-            return error_data(err, "label %lld of node %lld is %d, neither 0 nor 1",
-                              (long long)(i % d->classes), (long long)(i / d->classes),
-                              d->labels[i]);
+            return error_data(err, "label %ld of node %ld is %d, neither 0 nor 1", i % d->classes,
+                              i / d->classes, d->labels[i]);
     for (int64_t i = 0; d->label != NULL && i < d->nodes; i++)
         if (d->label[i] < -1 || d->label[i] >= d->classes)
-            return error_data(err, "node %lld has label %d; labels are 0 to %lld, or -1 for none",
-                              (long long)i, d->label[i], (long long)d->classes - 1);
+            return error_data(err, "node %ld has label %d; labels are 0 to %ld, or -1 for none", i,
+                              d->label[i], d->classes - 1);
     for (int64_t i = 0; d->numbers != NULL && i < d->nodes * d->classes; i++)
         if (isinf(d->numbers[i]))
             return error_data(err,
-                              "label %lld of node %lld is infinite; numbers to predict are finite, "
+                              "label %ld of node %ld is infinite; numbers to predict are finite, "
                               "or not a number (nan) where a node has none",
-                              (long long)(i % d->classes), (long long)(i / d->classes));
+                              i % d->classes, i / d->classes);
     return true;
 }
 
@@ -127,13 +125,12 @@ static bool check_split(const Dataset *d, Error *err) {
     static const char *const names[] = {"no", "training", "validation", "test"};
     for (int64_t i = 0; i < d->nodes; i++) {
         if (d->split[i] > SPLIT_TEST)
-            return error_data(err, "node %lld is in split %d; splits are 0 to 3", (long long)i,
-                              d->split[i]);
+            return error_data(err, "node %ld is in split %d; splits are 0 to 3", i, d->split[i]);
         if (d->split[i] != SPLIT_NONE && !dataset_is_labelled(d, i))
             return error_data(err,
-                              "node %lld is a %s node but has no label (%s); take it out of the "
+                              "node %ld is a %s node but has no label (%s); take it out of the "
                               "split or give it a label",
-                              (long long)i, names[d->split[i]],
+                              i, names[d->split[i]],
                               d->numeric ? "nan" : "-1; classes are numbers from 0");
     }
     return true;
@@ -212,9 +209,9 @@ static void warn_of_classes(Dataset *dataset) {
                                          "from all of them if they count from 1");
     else if (used > 0 && 2 * used < dataset->classes)
         warnings_add(&dataset->warnings,
-                     "%lld of the %lld classes have no nodes; number the labels from 0 without "
-                     "gaps, or give them as names, in a column of data.nodes",
-                     (long long)(dataset->classes - used), (long long)dataset->classes);
+                     "%ld of the %ld classes have no nodes; number the labels from 0 without gaps, "
+                     "or give them as names, in a column of data.nodes",
+                     dataset->classes - used, dataset->classes);
 }
 
 // Their answers are never right.

@@ -72,10 +72,10 @@ static bool too_many(const ClassWords *words, int64_t classes, int64_t labelled,
     if (words->most == 0 || classes <= 2 || classes <= words->most)
         return false;
     return !error_data(err,
-                       "its labels are %lld different words in %lld rows, so they are names rather "
+                       "its labels are %ld different words in %ld rows, so they are names rather "
                        "than classes; data.columns={\"label\": ...} says which column holds the "
                        "classes, and data.labels_are=numbers that they are numbers to predict",
-                       (long long)classes, (long long)labelled);
+                       classes, labelled);
 }
 
 void labels_drop(Dataset *dataset) {
@@ -143,8 +143,8 @@ static bool take_floats(Dataset *d, const ClassWords *words, Error *err) {
             continue;
         snprintf(word, sizeof word, "%.*s", (int)(cell.length < 40 ? cell.length : 40), cell.at);
         error_data(err,
-                   "the label '%s' of row %lld is no number, which data.labels_are=numbers says",
-                   SHOWN(word), (long long)i + 1);
+                   "the label '%s' of row %ld is no number, which data.labels_are=numbers says",
+                   SHOWN(word), i + 1);
     }
     return err->code == 0;
 }

@@ -217,10 +217,9 @@ static bool find_rates(Draws *d, Error *err) {
     d->outside = foreign > 0 ? find_rate(d, bins, m->blocks, d->groups, foreign * wanted) : 0;
     return (d->inside >= 0 && d->outside >= 0) ||
            error_config(err,
-                        "%lld stored edges do not fit into %lld blocks of %lld nodes; take fewer "
+                        "%ld stored edges do not fit into %ld blocks of %ld nodes; take fewer "
                         "edges or more nodes",
-                        (long long)m->recipe->edges, (long long)m->blocks,
-                        (long long)m->recipe->nodes);
+                        m->recipe->edges, m->blocks, m->recipe->nodes);
 }
 
 // ---- draws

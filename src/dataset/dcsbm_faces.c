@@ -56,9 +56,9 @@ static bool choose_blocks(const BlockModel *m, double *s, Error *err) {
     *s = m->recipe->multiplicity > 0 ? blocks_of_carrier(m, most) : 1;
     return *s > 0 ||
            error_config(err,
-                        "%s: a row cannot be read by %g other parts of %lld in the mean, but by "
+                        "%s: a row cannot be read by %g other parts of %ld in the mean, but by "
                         "%.2f; take a lower multiplicity, more edges, more parts or less homophily",
-                        m->recipe->name, m->recipe->multiplicity, (long long)m->parts,
+                        m->recipe->name, m->recipe->multiplicity, m->parts,
                         multiplicity_of(m, most));
 }
 

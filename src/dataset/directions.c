@@ -34,9 +34,8 @@ void warn_of_one_direction(Dataset *dataset, const Config *config) {
                 return;
         }
     if (edges > 0 && both * 100 < edges)
-        warnings_add(
-            &dataset->warnings,
-            "%lld of %lld edges have their reverse; if each stands for both directions set "
-            "data.undirected=true, if not data.undirected=false",
-            (long long)both, (long long)edges);
+        warnings_add(&dataset->warnings,
+                     "%ld of %ld edges have their reverse; if each stands for both directions set "
+                     "data.undirected=true, if not data.undirected=false",
+                     both, edges);
 }

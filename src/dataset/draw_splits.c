@@ -161,11 +161,10 @@ static bool draw_classes(Draw *draw, const char *text, bool shchur, const char *
     take_rest(draw, read > 2 ? count[2] : INT64_MAX, SPLIT_TEST);
     int64_t few = short_classes(draw, count[0] + (shchur ? count[1] : 0));
     if (few > 0)
-        warnings_add(
-            &draw->dataset->warnings,
-            "%lld of the classes have fewer nodes than data.splits asks of each, and give all "
-            "they have, for training first",
-            (long long)few);
+        warnings_add(&draw->dataset->warnings,
+                     "%ld of the classes have fewer nodes than data.splits asks of each, and give "
+                     "all they have, for training first",
+                     few);
     return true;
 }
 

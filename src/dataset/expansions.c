@@ -17,10 +17,10 @@ static bool fits(const Dataset *d, int64_t edges, size_t features, const StepInp
                  Error *err) {
     MemoryForecast forecast = {0};
     char advice[160];
-    snprintf(advice, sizeof advice,
-             "the graph of %lld hyperedges would have at least %lld edges; train on the hypergraph "
-             "itself",
-             (long long)d->hyperedges, (long long)edges);
+    snprintf(
+        advice, sizeof advice,
+        "the graph of %ld hyperedges would have at least %ld edges; train on the hypergraph itself",
+        d->hyperedges, edges);
     forecast_add(&forecast, "edges of the graph",
                  csr_bytes_of(d->nodes + d->hyperedges, edges, true));
     forecast_add(&forecast, "pins by hyperedge", csr_bytes_of(d->hyperedges, d->edges, true));

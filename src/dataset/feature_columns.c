@@ -33,10 +33,9 @@ static const char *name_of(const Sheet *sheet, int column, char out[TABLE_NAME])
 static bool has_hole(const Sheet *sheet, int column, int64_t row, Error *err) {
     char name[TABLE_NAME];
     return !error_data(err,
-                       "%s:%lld: column '%s' has no number here; fill it, or name the features in "
+                       "%s:%ld: column '%s' has no number here; fill it, or name the features in "
                        "data.columns={\"features\": [...]}",
-                       sheet->table.path, (long long)sheet->line[row],
-                       SHOWN(name_of(sheet, column, name)));
+                       sheet->table.path, sheet->line[row], SHOWN(name_of(sheet, column, name)));
 }
 
 float *feature_numbers(const Sheet *sheet, const int *column, int count, Error *err) {

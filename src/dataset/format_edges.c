@@ -12,9 +12,9 @@ static bool check_types(const Links *links, bool *undirected, Warnings *warnings
         once += links->word[e] == 'u';
     if (once > 0 && once < links->count)
         return error_data(err,
-                          "%s: its column Type says Undirected of %lld of %lld edges; write the "
+                          "%s: its column Type says Undirected of %ld of %ld edges; write the "
                           "other direction of these as edges of their own and remove the column",
-                          links->table.path, (long long)once, (long long)links->count);
+                          links->table.path, once, links->count);
     if (once > 0)
         warnings_add(warnings, "its column Type says Undirected, so each edge stands for both "
                                "directions");
@@ -27,8 +27,8 @@ static void warn_of_lines(Dataset *dataset, const Links *links) {
         warn_of_count(dataset, links->table.late, "comment line",
                       "after the first edge; an id that begins with # % or // needs quotes");
     if (links->kind.negative.line > 0 && !links->is_text)
-        warnings_add(&dataset->warnings, "an id is negative, first %s in line %lld",
-                     links->kind.negative.word, (long long)links->kind.negative.line);
+        warnings_add(&dataset->warnings, "an id is negative, first %s in line %ld",
+                     links->kind.negative.word, links->kind.negative.line);
     if (links->weight != NULL && !links->table.header && links->whole && !links->ones)
         warnings_add(&dataset->warnings,
                      "the third column, of whole numbers, is taken as a weight; if it is none set "
@@ -80,9 +80,9 @@ static bool make_edges(Dataset *dataset, Links *links, const Konect *konect, Tex
         return error_data(err, "%s: there are no edges in it", request->path);
     if (first_line_counts(links))
         return error_data(err,
-                          "%s: its first line, '%lld %lld', is no edge: it counts the nodes and "
-                          "the edges behind it; put # before it",
-                          request->path, (long long)links->id[0][0], (long long)links->id[1][0]);
+                          "%s: its first line, '%ld %ld', is no edge: it counts the nodes and the "
+                          "edges behind it; put # before it",
+                          request->path, links->id[0][0], links->id[1][0]);
     if (!links->is_text)
         text_clear(text);
     bool ok = konect->is ? make_konect(dataset, konect, links, &pairs, err)

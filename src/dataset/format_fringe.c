@@ -120,7 +120,7 @@ bool dataset_write(const Dataset *dataset, const char *folder, Error *err) {
 static bool get_count(const Json *manifest, const char *key, int64_t most, int64_t *out,
                       Error *err) {
     return (json_get_int(manifest, key, out) && *out >= 0 && *out <= most) ||
-           error_data(err, "'%s' must be a number in 0..%lld", key, (long long)most);
+           error_data(err, "'%s' must be a number in 0..%ld", key, most);
 }
 
 static bool parse_manifest(Dataset *d, const Json *manifest, Error *err) {
@@ -133,8 +133,8 @@ static bool parse_manifest(Dataset *d, const Json *manifest, Error *err) {
     if (!get_count(manifest, "version", INT32_MAX, &version, err))
         return false;
     if (version != DIRECTORY_VERSION)
-        return error_data(err, "version %lld is unknown; this program reads version %d",
-                          (long long)version, DIRECTORY_VERSION);
+        return error_data(err, "version %ld is unknown; this program reads version %d", version,
+                          DIRECTORY_VERSION);
     const Json *numeric = json_get(manifest, "numeric");
     if (multilabel != NULL && json_type(multilabel) != JSON_BOOL)
         return error_data(err, "'multilabel' must be true or false");
@@ -250,10 +250,9 @@ static bool say_manifest(const Dataset *d, const char *folder, Error *err) {
     const char *path = DIRECTORY_FILE(folder, manifest_name);
     *err = (Error){0};
     if (d->hyperedges > 0)
-        snprintf(hyperedges, sizeof hyperedges, "%lld hyperedges, ", (long long)d->hyperedges);
-    return error_data(err, "%s (%s says %lld nodes, %s%lld edges, %lld features, %lld classes%s)",
-                      said.text, path, (long long)d->nodes, hyperedges, (long long)d->edges,
-                      (long long)d->features, (long long)d->classes,
+        snprintf(hyperedges, sizeof hyperedges, "%ld hyperedges, ", d->hyperedges);
+    return error_data(err, "%s (%s says %ld nodes, %s%ld edges, %ld features, %ld classes%s)",
+                      said.text, path, d->nodes, hyperedges, d->edges, d->features, d->classes,
                       d->multilabel ? ", several of them per node" : "");
 }
 

@@ -20,8 +20,8 @@ static bool check_header(const Header *header, const Scan *scan, size_t bytes, E
     int64_t most = (int64_t)bytes * VERTICES_OF_A_BYTE + VERTICES_OF_ANY_FILE;
     if (header->hyperedges > (int64_t)bytes || header->vertices > most)
         return scan_error(scan, err,
-                          "%lld hyperedges of %lld vertices do not fit a file of %zu bytes",
-                          (long long)header->hyperedges, (long long)header->vertices, bytes);
+                          "%ld hyperedges of %ld vertices do not fit a file of %zu bytes",
+                          header->hyperedges, header->vertices, bytes);
     Error found = {0};
     return hypergraph_fits(header->vertices, header->hyperedges, &found) ||
            scan_error(scan, err, "%s", found.text);
@@ -41,7 +41,7 @@ static bool read_header(Header *header, Scan *scan, Error *err) {
     if (!scan_at_line_end(scan))
         return scan_error(scan, err, "something follows the header 'hyperedges vertices fmt'");
     if (format != 0 && format != 1 && format != 10 && format != 11)
-        return scan_error(scan, err, "fmt %lld is none of 0, 1, 10, 11", (long long)format);
+        return scan_error(scan, err, "fmt %ld is none of 0, 1, 10, 11", format);
     header->hyperedge_weights = format % 10 == 1;
     header->vertex_weights = format >= 10;
     if (!check_header(header, scan, bytes, err))
@@ -52,14 +52,13 @@ static bool read_header(Header *header, Scan *scan, Error *err) {
 
 static bool read_pins(Pins *pins, const Header *header, int64_t hyperedge, Scan *scan, Error *err) {
     if (scan_at_line_end(scan))
-        return scan_error(scan, err, "hyperedge %lld has no pins", (long long)hyperedge + 1);
+        return scan_error(scan, err, "hyperedge %ld has no pins", hyperedge + 1);
     while (!scan_at_line_end(scan)) {
         int64_t vertex = 0;
         if (!scan_int64(scan, &vertex, "a pin", err))
             return false;
         if (vertex < 1 || vertex > header->vertices)
-            return scan_error(scan, err, "pin %lld is not in 1..%lld", (long long)vertex,
-                              (long long)header->vertices);
+            return scan_error(scan, err, "pin %ld is not in 1..%ld", vertex, header->vertices);
         pins->node[pins->count] = vertex - 1;
         pins->hyperedge[pins->count++] = hyperedge;
     }
@@ -71,8 +70,8 @@ static bool read_hyperedges(Pins *pins, float *weight, const Header *header, Sca
     for (int64_t h = 0; h < header->hyperedges; h++) {
         scan_skip_comments(scan);
         if (scan->at == scan->end)
-            return scan_error(scan, err, "the file ends at hyperedge %lld of %lld",
-                              (long long)h + 1, (long long)header->hyperedges);
+            return scan_error(scan, err, "the file ends at hyperedge %ld of %ld", h + 1,
+                              header->hyperedges);
         if ((weight != NULL && !scan_weight(scan, &weight[h], "hyperedge", err)) ||
             !read_pins(pins, header, h, scan, err))
             return false;
@@ -86,13 +85,13 @@ static bool read_vertices(int32_t *weight, const Header *header, Scan *scan, Err
         int64_t value = 0;
         scan_skip_comments(scan);
         if (scan->at == scan->end)
-            return scan_error(scan, err, "the file ends at the weight of vertex %lld of %lld",
-                              (long long)i + 1, (long long)header->vertices);
+            return scan_error(scan, err, "the file ends at the weight of vertex %ld of %ld", i + 1,
+                              header->vertices);
         if (!scan_int64(scan, &value, "the weight of a vertex", err))
             return false;
         if (value < 0 || value > INT32_MAX)
-            return scan_error(scan, err, "a vertex weighs %lld; 0 to %d can be used",
-                              (long long)value, INT32_MAX);
+            return scan_error(scan, err, "a vertex weighs %ld; 0 to %d can be used", value,
+                              INT32_MAX);
         if (!scan_at_line_end(scan))
             return scan_error(scan, err, "something follows the weight of a vertex");
         weight[i] = (int32_t)value;
@@ -108,8 +107,8 @@ static void warn_of_rest(Warnings *warnings, Scan *scan, const char *path) {
         first = more++ == 0 ? scan->line : first;
     }
     if (more > 0)
-        warnings_add(warnings, "%s:%lld: more lines than the header announces; %lld not read",
-                     path_name(path), (long long)first, (long long)more);
+        warnings_add(warnings, "%s:%ld: more lines than the header announces; %ld not read",
+                     path_name(path), first, more);
 }
 
 // At least the pins.
@@ -147,10 +146,10 @@ static bool looks_like_a_graph(const Header *header, const Pins *pins) {
 static bool check_kind(const Header *header, const Pins *pins, const Request *request, Error *err) {
     return strcmp(request->config->data.format, "hgr") == 0 || !looks_like_a_graph(header, pins) ||
            error_data(err,
-                      "%s: this looks like a METIS graph of %lld nodes: each line lists the lines "
+                      "%s: this looks like a METIS graph of %ld nodes: each line lists the lines "
                       "that list it; set data.format=metis to read it as a graph, or "
                       "data.format=hgr if it is a hypergraph",
-                      request->path, (long long)header->hyperedges);
+                      request->path, header->hyperedges);
 }
 
 // The weights go into the dataset, the pins into a list.

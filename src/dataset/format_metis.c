@@ -21,8 +21,7 @@ static bool read_flags(Header *header, Scan *scan, Error *err) {
         return false;
     int64_t units = format % 10, tens = format / 10 % 10, hundreds = format / 100;
     if (format < 0 || units > 1 || tens > 1 || hundreds > 1)
-        return scan_error(scan, err, "fmt %lld is none of 0, 1, 10, 11, 100, 101, 110, 111",
-                          (long long)format);
+        return scan_error(scan, err, "fmt %ld is none of 0, 1, 10, 11, 100, 101, 110, 111", format);
     header->edge_weights = units == 1;
     header->vertex_weights = tens == 1;
     header->sizes = hundreds == 1;
@@ -32,7 +31,7 @@ static bool read_flags(Header *header, Scan *scan, Error *err) {
     if (!scan_int64(scan, &constraints, "ncon", err))
         return false;
     if (!header->vertex_weights || constraints < 1 || constraints > 1000)
-        return scan_error(scan, err, "ncon %lld %s", (long long)constraints,
+        return scan_error(scan, err, "ncon %ld %s", constraints,
                           header->vertex_weights ? "is out of range"
                                                  : "is given but fmt has no vertex weights");
     header->constraints = constraints;
@@ -56,15 +55,15 @@ static bool read_header(Header *header, Scan *scan, const Text *text, Error *err
         return scan_error(scan, err, "something follows the header 'n m fmt ncon'");
     if (header->vertices < 1 || edges < 1)
         return scan_error(scan, err,
-                          "%lld vertices and %lld edges; both must be above 0 (a list of "
-                          "edges needs data.format=edges)",
-                          (long long)header->vertices, (long long)edges);
+                          "%ld vertices and %ld edges; both must be above 0 (a list of edges needs "
+                          "data.format=edges)",
+                          header->vertices, edges);
     if (header->vertices > (int64_t)text->bytes || edges > (int64_t)text->bytes)
-        return scan_error(scan, err, "%lld vertices and %lld edges do not fit a file of %zu bytes",
-                          (long long)header->vertices, (long long)edges, text->bytes);
+        return scan_error(scan, err, "%ld vertices and %ld edges do not fit a file of %zu bytes",
+                          header->vertices, edges, text->bytes);
     if (header->vertices > DATASET_MAX_NODES)
-        return scan_error(scan, err, "%lld vertices; up to %d can be used",
-                          (long long)header->vertices, DATASET_MAX_NODES);
+        return scan_error(scan, err, "%ld vertices; up to %d can be used", header->vertices,
+                          DATASET_MAX_NODES);
     header->entries = 2 * edges;
     scan_next_line(scan);
     return true;
@@ -76,8 +75,7 @@ static bool skip_vertex_numbers(const Header *header, Scan *scan, Error *err) {
         if (!scan_int64(scan, &value, "a vertex size or weight", err))
             return false;
         if (value < 0)
-            return scan_error(scan, err, "a vertex size or weight is negative (%lld)",
-                              (long long)value);
+            return scan_error(scan, err, "a vertex size or weight is negative (%ld)", value);
     }
     return true;
 }
@@ -88,14 +86,13 @@ static bool read_neighbour(Csr *rows, const Header *header, int64_t vertex, int6
     if (!scan_int64(scan, &neighbour, "a neighbour", err))
         return false;
     if (neighbour < 1 || neighbour > header->vertices)
-        return scan_error(scan, err, "neighbour %lld is not in 1..%lld", (long long)neighbour,
-                          (long long)header->vertices);
+        return scan_error(scan, err, "neighbour %ld is not in 1..%ld", neighbour, header->vertices);
     if (neighbour == vertex + 1)
-        return scan_error(scan, err, "vertex %lld lists itself; METIS graphs have no self-loops",
-                          (long long)neighbour);
+        return scan_error(scan, err, "vertex %ld lists itself; METIS graphs have no self-loops",
+                          neighbour);
     if (*entries == header->entries)
-        return scan_error(scan, err, "the header says %lld edges but more than %lld entries follow",
-                          (long long)header->entries / 2, (long long)header->entries);
+        return scan_error(scan, err, "the header says %ld edges but more than %ld entries follow",
+                          header->entries / 2, header->entries);
     if (header->edge_weights) {
         float weight = 0;
         if (!scan_float(scan, &weight, "an edge weight", err))
@@ -113,8 +110,8 @@ static bool read_lines(Csr *rows, const Header *header, Scan *scan, Error *err) 
     for (int64_t vertex = 0; vertex < header->vertices; vertex++) {
         scan_skip_comments(scan);
         if (scan->at == scan->end)
-            return scan_error(scan, err, "the file ends at vertex %lld of %lld",
-                              (long long)vertex + 1, (long long)header->vertices);
+            return scan_error(scan, err, "the file ends at vertex %ld of %ld", vertex + 1,
+                              header->vertices);
         if (!skip_vertex_numbers(header, scan, err))
             return false;
         while (!scan_at_line_end(scan))
@@ -124,9 +121,9 @@ static bool read_lines(Csr *rows, const Header *header, Scan *scan, Error *err) 
         scan_next_line(scan);
     }
     if (entries != header->entries)
-        return scan_error(
-            scan, err, "the header says %lld edges, so %lld entries, but %lld were listed",
-            (long long)header->entries / 2, (long long)header->entries, (long long)entries);
+        return scan_error(scan, err,
+                          "the header says %ld edges, so %ld entries, but %ld were listed",
+                          header->entries / 2, header->entries, entries);
     return true;
 }
 
@@ -137,23 +134,23 @@ static bool check_pairs(const Csr *sorted, const Csr *back, Error *err) {
         int64_t begin = sorted->offset[i], end = sorted->offset[i + 1];
         int64_t other = back->offset[i], other_end = back->offset[i + 1];
         for (int64_t e = begin; e < end; e++, other++) {
-            long long here = i + 1, there = sorted->column[e] + 1LL;
+            int64_t here = i + 1, there = sorted->column[e] + 1LL;
             if (e > begin && sorted->column[e] == sorted->column[e - 1])
-                return error_data(err, "vertex %lld lists %lld twice", here, there);
+                return error_data(err, "vertex %ld lists %ld twice", here, there);
             if (other == other_end || back->column[other] > sorted->column[e])
-                return error_data(err, "vertex %lld lists %lld, but %lld does not list %lld", here,
+                return error_data(err, "vertex %ld lists %ld, but %ld does not list %ld", here,
                                   there, there, here);
             if (back->column[other] < sorted->column[e])
-                return error_data(err, "vertex %d lists %lld, but %lld does not list %d",
+                return error_data(err, "vertex %d lists %ld, but %ld does not list %d",
                                   back->column[other] + 1, here, here, back->column[other] + 1);
             if (sorted->weight != NULL && sorted->weight[e] != back->weight[other])
                 return error_data(
-                    err, "the edge between %lld and %lld weighs %g at one end and %g at the other",
+                    err, "the edge between %ld and %ld weighs %g at one end and %g at the other",
                     here, there, (double)sorted->weight[e], (double)back->weight[other]);
         }
         if (other != other_end)
-            return error_data(err, "vertex %d lists %lld, but not the reverse",
-                              back->column[other] + 1, (long long)i + 1);
+            return error_data(err, "vertex %d lists %ld, but not the reverse",
+                              back->column[other] + 1, i + 1);
     }
     return true;
 }

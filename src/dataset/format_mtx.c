@@ -64,10 +64,9 @@ static bool sizes_fit(const Matrix *m, const Scan *scan, Error *err) {
     int64_t nodes = m->incidence && m->by_rows ? m->columns : m->rows;
     if (m->incidence)
         return hypergraph_fits(nodes, m->rows + m->columns - nodes, err) ||
-               error_prefix(err, "%s:%lld", scan->path, (long long)scan->line);
+               error_prefix(err, "%s:%ld", scan->path, scan->line);
     return (nodes >= 1 && nodes <= DATASET_MAX_NODES) ||
-           scan_error(scan, err, "%lld nodes; 1 to %d can be used", (long long)nodes,
-                      DATASET_MAX_NODES);
+           scan_error(scan, err, "%ld nodes; 1 to %d can be used", nodes, DATASET_MAX_NODES);
 }
 
 static bool read_sizes(Matrix *m, Scan *scan, const Config *config, Error *err) {
@@ -86,10 +85,10 @@ static bool read_sizes(Matrix *m, Scan *scan, const Config *config, Error *err) 
     if (!sizes_fit(m, scan, err))
         return false;
     if (m->entries < 0 || m->entries > (scan->end - scan->at) / 4 + 1)
-        return scan_error(scan, err,
-                          "it says that there are %lld entries, which do not fit into the rest of "
-                          "the file",
-                          (long long)m->entries);
+        return scan_error(
+            scan, err,
+            "it says that there are %ld entries, which do not fit into the rest of the file",
+            m->entries);
     scan_next_line(scan);
     return true;
 }
@@ -102,8 +101,8 @@ static bool read_entry(Matrix *m, Pairs *pairs, Scan *scan, Error *err) {
             return false;
         int64_t most = k == 0 ? m->rows : m->columns;
         if (end[k] < 1 || end[k] > most)
-            return scan_error(scan, err, "%s %lld is not one of 1 to %lld",
-                              k == 0 ? "row" : "column", (long long)end[k], (long long)most);
+            return scan_error(scan, err, "%s %ld is not one of 1 to %ld", k == 0 ? "row" : "column",
+                              end[k], most);
     }
     if (!m->pattern && !scan_float(scan, &value, "a value", err))
         return false;
@@ -132,14 +131,14 @@ static bool read_entries(Matrix *m, Pairs *pairs, Scan *scan, Error *err) {
             break;
         if (entries == m->entries)
             return scan_error(scan, err,
-                              "there are more than the %lld entries that the file announces",
-                              (long long)m->entries);
+                              "there are more than the %ld entries that the file announces",
+                              m->entries);
         if (!read_entry(m, pairs, scan, err))
             return false;
     }
     return entries == m->entries ||
-           error_data(err, "%s: there are %lld entries, but the file announces %lld", scan->path,
-                      (long long)entries, (long long)m->entries);
+           error_data(err, "%s: there are %ld entries, but the file announces %ld", scan->path,
+                      entries, m->entries);
 }
 
 // Numbers those hyperedges that have pins; returns how many there are, or -1 with an error.

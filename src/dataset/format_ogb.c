@@ -22,8 +22,8 @@ static bool table_read(const OgbFolder *f, const char *name, OgbTable *table, Er
         return false;
     return lines >= table->rows ||
            error_data(err,
-                      "%s: it has %lld lines, but %s says %lld; it is cut, or of another dataset",
-                      path, (long long)lines, table->counted_by, (long long)table->rows);
+                      "%s: it has %ld lines, but %s says %ld; it is cut, or of another dataset",
+                      path, lines, table->counted_by, table->rows);
 }
 
 static bool count_read(const OgbFolder *f, const char *name, int64_t *count, int64_t most,
@@ -32,8 +32,7 @@ static bool count_read(const OgbFolder *f, const char *name, int64_t *count, int
     if (!table_read(f, name, &table, err))
         return false;
     return (*count >= 1 && *count <= most) ||
-           error_data(err, "%s/%s says %lld; 1 to %lld can be read", f->raw, name,
-                      (long long)*count, (long long)most);
+           error_data(err, "%s/%s says %ld; 1 to %ld can be read", f->raw, name, *count, most);
 }
 
 // ---- edges
@@ -64,9 +63,8 @@ static bool columns_of(const OgbFolder *f, const char *name, int64_t most, int64
                        Error *err) {
     const char *path = PATH_IN(f->raw, name);
     *columns = text_columns(path, err);
-    return *columns >= 0 &&
-           ((*columns >= 1 && *columns <= most) ||
-            error_data(err, "%s: its first line has %lld columns", path, (long long)*columns));
+    return *columns >= 0 && ((*columns >= 1 && *columns <= most) ||
+                             error_data(err, "%s: its first line has %ld columns", path, *columns));
 }
 
 static bool read_features(Dataset *d, const OgbFolder *f, const Config *config, Error *err) {
@@ -115,10 +113,9 @@ static bool read_ids(Dataset *d, const char *path, uint8_t split, Error *err) {
         if (scan_at_line_end(&scan) || !scan_int64(&scan, &node, "a node", err))
             continue;
         if (node < 0 || node >= d->nodes)
-            scan_error(&scan, err, "node %lld is not one of 0 to %lld", (long long)node,
-                       (long long)d->nodes - 1);
+            scan_error(&scan, err, "node %ld is not one of 0 to %ld", node, d->nodes - 1);
         else if (d->split[node] != SPLIT_NONE)
-            scan_error(&scan, err, "node %lld is in the splits twice", (long long)node);
+            scan_error(&scan, err, "node %ld is in the splits twice", node);
         else
             d->split[node] = split;
     }

@@ -78,12 +78,11 @@ static bool find_columns(LinkColumns *columns, const Table *table, const Config 
 static bool check_lines(const Links *l, Error *err) {
     for (int64_t p = 0; p < l->count; p++) {
         if (l->weight != NULL && l->weight[p] < 0)
-            return error_data(err, "%s:%lld: the hyperedge weighs %g; weights are not negative",
-                              l->table.path, (long long)l->line[p], (double)l->weight[p]);
+            return error_data(err, "%s:%ld: the hyperedge weighs %g; weights are not negative",
+                              l->table.path, l->line[p], (double)l->weight[p]);
         if (l->word != NULL && (l->word[p] == 0 || strchr("stb", l->word[p]) == NULL))
-            return error_data(err, "%s:%lld: expected the role s, t or b, found '%c'",
-                              l->table.path, (long long)l->line[p],
-                              isprint((unsigned char)l->word[p]) ? l->word[p] : ' ');
+            return error_data(err, "%s:%ld: expected the role s, t or b, found '%c'", l->table.path,
+                              l->line[p], isprint((unsigned char)l->word[p]) ? l->word[p] : ' ');
     }
     return l->count > 0 || error_data(err, "%s: there are no pins in it", l->table.path);
 }
@@ -108,10 +107,9 @@ static bool agree_on_weights(Dataset *dataset, const Links *list, const char *pa
             weight[h] = list->weight[p];
         } else if (weight[h] != list->weight[p]) {
             error_data(err,
-                       "%s:%lld: the hyperedge weighs %g here, but %g in line %lld; the lines of a "
+                       "%s:%ld: the hyperedge weighs %g here, but %g in line %ld; the lines of a "
                        "hyperedge have one weight",
-                       path, (long long)list->line[p], (double)list->weight[p], (double)weight[h],
-                       (long long)line[h]);
+                       path, list->line[p], (double)list->weight[p], (double)weight[h], line[h]);
         }
     }
     memory_free(line);

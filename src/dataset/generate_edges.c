@@ -74,9 +74,9 @@ static bool find_scale(Planted *p, Error *err) {
     }
     p->scale = exp(high);
     return ok || error_config(err,
-                              "%lld stored edges cannot be placed in %d communities of %lld nodes; "
+                              "%ld stored edges cannot be placed in %d communities of %ld nodes; "
                               "change edges, communities or abroad",
-                              (long long)p->recipe->edges, p->communities, (long long)n);
+                              p->recipe->edges, p->communities, n);
 }
 
 // Writes to `out` the members j > i of community c that the i-th is joined to, as positions in the

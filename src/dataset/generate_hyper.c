@@ -201,8 +201,8 @@ static bool parse_planted(Hyper *h, const char *text, Error *err) {
         return false;
     return h->classes <= h->communities ||
            error_usage(err,
-                       "hyper-planted: %lld classes of %lld communities; a class has at least one",
-                       (long long)h->classes, (long long)h->communities);
+                       "hyper-planted: %ld classes of %ld communities; a class has at least one",
+                       h->classes, h->communities);
 }
 
 static bool parse_zipf(Hyper *h, const char *text, Error *err) {

@@ -101,7 +101,7 @@ static bool read_map(ClassMap *map, Error *err) {
             !(json_pull_if(map->pull, '[') ? read_list : read_class)(map, node, err))
             return false;
         if (map->count % 65536 == 0)
-            progress_update("%lld of %lld nodes", (long long)map->count, (long long)map->d->nodes);
+            progress_update("%ld of %ld nodes", map->count, map->d->nodes);
     }
     if (map->count != map->d->nodes)
         return json_pull_error(map->pull, err, "there are %lld nodes in it, but %lld in the graph",

@@ -9,20 +9,20 @@ bool hypergraph_fits(int64_t nodes, int64_t hyperedges, Error *err) {
     return (hyperedges >= 1 && nodes >= 1 && hyperedges <= INT32_MAX && nodes <= INT32_MAX &&
             nodes + hyperedges <= INT32_MAX) ||
            error_data(err,
-                      "%lld nodes and %lld hyperedges; at least one of each, and together up to "
-                      "%d, can be used",
-                      (long long)nodes, (long long)hyperedges, INT32_MAX);
+                      "%ld nodes and %ld hyperedges; at least one of each, and together up to %d, "
+                      "can be used",
+                      nodes, hyperedges, INT32_MAX);
 }
 
 static bool check_pins(const Dataset *d, Error *err) {
     for (int64_t e = 0; e < d->edges; e++) {
         if (d->target[e] < 0 || d->target[e] >= d->hyperedges)
-            return error_data(err, "pin %lld is of hyperedge %d, but hyperedges are 0 to %lld",
-                              (long long)e, d->target[e], (long long)d->hyperedges - 1);
+            return error_data(err, "pin %ld is of hyperedge %d, but hyperedges are 0 to %ld", e,
+                              d->target[e], d->hyperedges - 1);
         if (d->pin_role != NULL && (d->pin_role[e] < PIN_SOURCE || d->pin_role[e] > PIN_BOTH))
             return error_data(err,
-                              "pin %lld has role %d; roles are 1 (source), 2 (target) and 3 (both)",
-                              (long long)e, d->pin_role[e]);
+                              "pin %ld has role %d; roles are 1 (source), 2 (target) and 3 (both)",
+                              e, d->pin_role[e]);
     }
     return true;
 }
@@ -31,12 +31,12 @@ static bool check_weights(const Dataset *d, Error *err) {
     for (int64_t h = 0; d->hyperedge_weight != NULL && h < d->hyperedges; h++)
         if (!isfinite(d->hyperedge_weight[h]) || d->hyperedge_weight[h] < 0)
             return error_data(err,
-                              "hyperedge %lld weighs %g; weights must be finite and not negative",
-                              (long long)h, (double)d->hyperedge_weight[h]);
+                              "hyperedge %ld weighs %g; weights must be finite and not negative", h,
+                              (double)d->hyperedge_weight[h]);
     for (int64_t i = 0; d->node_weight != NULL && i < d->nodes; i++)
         if (d->node_weight[i] < 0)
-            return error_data(err, "node %lld weighs %d; weights must not be negative",
-                              (long long)i, d->node_weight[i]);
+            return error_data(err, "node %ld weighs %d; weights must not be negative", i,
+                              d->node_weight[i]);
     return true;
 }
 

@@ -5,17 +5,15 @@
 
 #include "internal.h"
 
-#include <inttypes.h>
-
 const char *node_id_text(const NodeIds *ids, int64_t i, char out[NODE_ID_TEXT]) {
     int64_t bytes = ids->bytes != NULL ? ids->offset[i + 1] - ids->offset[i] : 0;
     if (ids->number == NULL)
         snprintf(out, NODE_ID_TEXT, "%.*s%s", (int)(bytes < 80 ? bytes : 80),
                  ids->bytes + ids->offset[i], bytes < 80 ? "" : "...");
     else if (ids->is_unsigned)
-        snprintf(out, NODE_ID_TEXT, "%" PRIu64, (uint64_t)ids->number[i]);
+        snprintf(out, NODE_ID_TEXT, "%lu", (uint64_t)ids->number[i]);
     else
-        snprintf(out, NODE_ID_TEXT, "%" PRId64, ids->number[i]);
+        snprintf(out, NODE_ID_TEXT, "%ld", ids->number[i]);
     return out;
 }
 
@@ -129,21 +127,21 @@ static void warn_of_rows(const IdColumns *columns, const NodeIds *ids, Warnings 
     node_id_text(ids, 0, first);
     node_id_text(ids, ids->count - 1, last);
     warnings_add(warnings,
-                 "%s ids run from %s to %s%s; the %lld %ss are numbered 0 to %lld in ascending "
-                 "order of their ids%s",
-                 columns->noun, SHOWN(first), SHOWN(last), gaps ? " with gaps" : "",
-                 (long long)ids->count, columns->noun, (long long)ids->count - 1,
-                 strcmp(columns->noun, "node") == 0 ? ", which is the order of rows and lists "
-                                                      "without ids"
-                                                    : "");
+                 "%s ids run from %s to %s%s; the %ld %ss are numbered 0 to %ld in ascending order "
+                 "of their ids%s",
+                 columns->noun, SHOWN(first), SHOWN(last), gaps ? " with gaps" : "", ids->count,
+                 columns->noun, ids->count - 1,
+                 strcmp(columns->noun, "node") == 0
+                     ? ", which is the order of rows and lists without ids"
+                     : "");
 }
 
 static void warn_of_first_row(const NodeIds *ids, int64_t rows, Warnings *warnings) {
     if (ids->number[0] == 1 && ids->number[ids->count - 1] == rows - 1)
         warnings_add(warnings,
-                     "node ids run from 1 to %lld and are taken as rows, the first of which is 0, "
+                     "node ids run from 1 to %ld and are taken as rows, the first of which is 0, "
                      "so node 0 has no edge; subtract 1 if ids begin at 1",
-                     (long long)rows - 1);
+                     rows - 1);
 }
 
 // The least and the largest, where they can be rows; else -1.
@@ -199,8 +197,8 @@ bool ids_number_nodes(IdColumns *columns, NodeIds *ids, int64_t *numbers, int64_
     *numbers = ids->count;
     warn_of_rows(columns, ids, warnings);
     if (ids->count > DATASET_MAX_NODES)
-        return error_data(err, "%s: %lld %ss; up to %d can be used", path, (long long)ids->count,
-                          columns->noun, DATASET_MAX_NODES);
+        return error_data(err, "%s: %ld %ss; up to %d can be used", path, ids->count, columns->noun,
+                          DATASET_MAX_NODES);
     if (are_rows(ids))
         node_ids_clear(ids);
     return true;

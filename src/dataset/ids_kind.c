@@ -114,33 +114,32 @@ bool id_kind_decide(bool *text, const IdKind *kind, const Config *config, Error 
         return true;
     if (odd->line > 0 && number)
         return error_data(
-            err, "%s:%lld: the id '%s' is no whole number; set data.ids=text if ids are names",
-            odd->path, (long long)odd->line, SHOWN(odd->word));
+            err, "%s:%ld: the id '%s' is no whole number; set data.ids=text if ids are names",
+            odd->path, odd->line, SHOWN(odd->word));
     if ((strstr(odd->word, "E+") != NULL || strstr(odd->word, "e+") != NULL) &&
         strspn(odd->word, "0123456789.,eE+") == strlen(odd->word))
         return error_data(
             err,
-            "%s:%lld: the id '%s' is as spreadsheets show long numbers, whose other digits are "
+            "%s:%ld: the id '%s' is as spreadsheets show long numbers, whose other digits are "
             "lost; write ids in full, or set data.ids=text if it is a name",
-            odd->path, (long long)odd->line, SHOWN(odd->word));
+            odd->path, odd->line, SHOWN(odd->word));
     if (!number && has_point(odd))
+        return error_data(err,
+                          "%s:%ld: the id '%s' is a whole number with a point; set data.ids=number "
+                          "to take it as such, or data.ids=text to take all ids as names",
+                          odd->path, odd->line, SHOWN(odd->word));
+    if (odd->line > 0 && digits->line > 0)
         return error_data(
             err,
-            "%s:%lld: the id '%s' is a whole number with a point; set data.ids=number to take it "
-            "as such, or data.ids=text to take all ids as names",
-            odd->path, (long long)odd->line, SHOWN(odd->word));
-    if (odd->line > 0 && digits->line > 0)
-        return error_data(err,
-                          "%s:%lld: the id '%s' is not written as a number, but '%s' (%s:%lld) is "
-                          "made of digits; set data.ids=text to take all ids as names, or "
-                          "data.ids=number to take 007 as 7",
-                          odd->path, (long long)odd->line, SHOWN(odd->word), SHOWN(digits->word),
-                          path_name(digits->path), (long long)digits->line);
+            "%s:%ld: the id '%s' is not written as a number, but '%s' (%s:%ld) is made of digits; "
+            "set data.ids=text to take all ids as names, or data.ids=number to take 007 as 7",
+            odd->path, odd->line, SHOWN(odd->word), SHOWN(digits->word), path_name(digits->path),
+            digits->line);
     if (!*text && (huge->line < 0 || (huge->line > 0 && kind->negative.line > 0)))
         return error_data(
             err,
-            "%s:%lld: the id '%s' does not fit 64 bits%s; set data.ids=text to take ids as names",
-            huge->path, (long long)(huge->line < 0 ? -huge->line : huge->line), SHOWN(huge->word),
+            "%s:%ld: the id '%s' does not fit 64 bits%s; set data.ids=text to take ids as names",
+            huge->path, huge->line < 0 ? -huge->line : huge->line, SHOWN(huge->word),
             huge->line > 0 ? " with a sign, which others have" : "");
     return true;
 }

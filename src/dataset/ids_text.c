@@ -329,7 +329,7 @@ static bool number_all(Numbering *n, NodeIds *ids, Error *err) {
         return false;
     int64_t numbers = atomic_load(&n->names), count = close_gaps(n);
     if (count > DATASET_MAX_NODES)
-        return error_data(err, "%lld %ss; up to %d can be used", (long long)count, n->columns->noun,
+        return error_data(err, "%ld %ss; up to %d can be used", count, n->columns->noun,
                           DATASET_MAX_NODES);
     CLEARED(memory_drop) int32_t *place = TRY(int32_t, numbers, "places of ids", err);
     bool ok = place != NULL && order_names(n, count, place, err) && keep_text(n, count, ids, err);

@@ -8,7 +8,7 @@ static void print_features(const Sink *out, const Dataset *d) {
     bool loaded = d->x != NULL || d->sparse.offset != NULL;
     double all = (double)d->nodes * (double)d->features;
     double share = loaded ? (double)features_entries(d) / all : 1;
-    sink_print(out, "features    %lld", (long long)d->features);
+    sink_print(out, "features    %ld", d->features);
     if (share < 0.1)
         sink_print(out, ", %.2g %% of them not 0 (data.features_as)", 100 * share);
     sink_print(out, "\n");
@@ -19,15 +19,13 @@ static void print_sizes(const Sink *out, const char *format, const Dataset *d) {
     sink_print(out, "dataset     %s (%s)\n", SHOWN(d->name), format);
     if (d->origin[0] != '\0')
         sink_print(out, "origin      %s\n", SHOWN(d->origin));
-    sink_print(out, "nodes       %lld\n", (long long)d->nodes);
+    sink_print(out, "nodes       %ld\n", d->nodes);
     if (d->hyperedges > 0)
-        sink_print(out, "hyperedges  %lld\npins        %lld\n", (long long)d->hyperedges,
-                   (long long)d->edges);
+        sink_print(out, "hyperedges  %ld\npins        %ld\n", d->hyperedges, d->edges);
     else
-        sink_print(out, "edges       %lld stored\n", (long long)d->edges);
+        sink_print(out, "edges       %ld stored\n", d->edges);
     print_features(out, d);
-    sink_print(out, "%s%lld%s\n", d->numeric ? "labels      " : "classes     ",
-               (long long)d->classes,
+    sink_print(out, "%s%ld%s\n", d->numeric ? "labels      " : "classes     ", d->classes,
                d->numeric      ? d->classes == 1 ? " number" : " numbers"
                : d->multilabel ? ", multi-label"
                                : "");
@@ -35,7 +33,7 @@ static void print_sizes(const Sink *out, const char *format, const Dataset *d) {
 
 // --- the manifest
 
-static long long count_of(const Json *figures, const char *key) {
+static int64_t count_of(const Json *figures, const char *key) {
     int64_t count;
     return json_get_int(figures, key, &count) ? count : 0;
 }
@@ -46,29 +44,29 @@ static const char *answer_of(const Json *figures, const char *key) {
 }
 
 static void print_graph(const Sink *out, const Json *s) {
-    sink_print(out, "isolated    %lld\n", count_of(s, "isolated"));
-    sink_print(out, "self-loops  %lld\n", count_of(s, "loops"));
-    sink_print(out, "duplicates  %lld\n", count_of(s, "duplicates"));
-    sink_print(out, "unlabelled  %lld\n", count_of(s, "unlabelled"));
+    sink_print(out, "isolated    %ld\n", count_of(s, "isolated"));
+    sink_print(out, "self-loops  %ld\n", count_of(s, "loops"));
+    sink_print(out, "duplicates  %ld\n", count_of(s, "duplicates"));
+    sink_print(out, "unlabelled  %ld\n", count_of(s, "unlabelled"));
     sink_print(out, "symmetric   %s\n", answer_of(s, "symmetric"));
     sink_print(out, "weights     %s\n", answer_of(s, "weighted"));
 }
 
 static void print_hypergraph(const Sink *out, const Json *s) {
-    sink_print(out, "sizes       %lld to %lld, median %lld; %lld without pins\n",
+    sink_print(out, "sizes       %ld to %ld, median %ld; %ld without pins\n",
                count_of(s, "size_min"), count_of(s, "size_max"), count_of(s, "size_median"),
                count_of(s, "without_pins"));
-    sink_print(out, "uncovered   %lld in no hyperedge\n", count_of(s, "uncovered"));
-    sink_print(out, "unlabelled  %lld\n", count_of(s, "unlabelled"));
+    sink_print(out, "uncovered   %ld in no hyperedge\n", count_of(s, "uncovered"));
+    sink_print(out, "unlabelled  %ld\n", count_of(s, "unlabelled"));
     sink_print(out, "directed    %s\n", answer_of(s, "directed"));
     sink_print(out, "weights     %s%s\n", answer_of(s, "weighted"),
                strcmp(answer_of(s, "node_weights"), "yes") == 0 ? "; nodes have weights, too" : "");
 }
 
 static void print_statistics(const Sink *out, const Json *s, bool hypergraph) {
-    sink_print(out, "splits      %lld training, %lld validation, %lld test\n", count_of(s, "train"),
+    sink_print(out, "splits      %ld training, %ld validation, %ld test\n", count_of(s, "train"),
                count_of(s, "val"), count_of(s, "test"));
-    sink_print(out, "degrees     %lld to %lld, median %lld\n", count_of(s, "degree_min"),
+    sink_print(out, "degrees     %ld to %ld, median %ld\n", count_of(s, "degree_min"),
                count_of(s, "degree_max"), count_of(s, "degree_median"));
     (hypergraph ? print_hypergraph : print_graph)(out, s);
 }
@@ -122,7 +120,7 @@ static void print_arrays(const Sink *out, const Tensors *map) {
         sink_print(out, "array       %s %s [", SHOWN(tensor->name),
                    tensor_type_names[tensor->type]);
         for (int d = 0; d < tensor->rank; d++)
-            sink_print(out, "%s%lld", d == 0 ? "" : ", ", (long long)tensor->shape[d]);
+            sink_print(out, "%s%ld", d == 0 ? "" : ", ", tensor->shape[d]);
         sink_print(out, "]\n");
     }
 }

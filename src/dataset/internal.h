@@ -298,8 +298,7 @@ void dataset_warn_of_oddities(Dataset *dataset);
 static inline void warn_of_count(Dataset *dataset, int64_t count, const char *noun,
                                  const char *rest) {
     if (count > 0)
-        warnings_add(&dataset->warnings, "%lld %s%s %s", (long long)count, noun,
-                     count == 1 ? "" : "s", rest);
+        warnings_add(&dataset->warnings, "%ld %s%s %s", count, noun, count == 1 ? "" : "s", rest);
 }
 
 // ---- directions.c
@@ -345,9 +344,9 @@ bool fitted_read(Dataset *dataset, const Config *config, Error *err);
 static inline bool fitted_takes(const FittedStep *fitted, const Dataset *dataset, Error *err) {
     return fitted->columns == dataset->features ||
            error_data(err,
-                      "the data have %lld features of a node where the training had %lld; give the "
+                      "the data have %ld features of a node where the training had %ld; give the "
                       "same columns in data.features or data.nodes",
-                      (long long)dataset->features, (long long)fitted->columns);
+                      dataset->features, fitted->columns);
 }
 
 // What steps that read features ask for first.

@@ -48,7 +48,7 @@ bool json_pull_error(JsonPull *pull, Error *err, const char *format, ...) {
     va_end(arguments);
     if (ferror(pull->file))
         return error_set(err, EXIT_IO, "%s: cannot be read to its end", pull->path);
-    return error_data(err, "%s: byte %lld: %s", pull->path, (long long)pull->at, sentence);
+    return error_data(err, "%s: byte %ld: %s", pull->path, pull->at, sentence);
 }
 
 static bool unexpected(JsonPull *pull, const char *wanted, int found, Error *err) {

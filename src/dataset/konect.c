@@ -42,16 +42,14 @@ bool konect_rows(const Konect *konect, Links *links, int64_t *nodes, Error *err)
             int64_t *id = &links->id[end][e];
             if (links->is_text || *id < 1 || (konect->nodes > 0 && *id > konect->nodes))
                 return error_data(err,
-                                  "%s: the ids of KONECT are 1 to %lld, but edge %lld has another; "
+                                  "%s: the ids of KONECT are 1 to %ld, but edge %ld has another; "
                                   "if this is no file of KONECT, remove its first line",
-                                  links->table.path,
-                                  (long long)(konect->nodes > 0 ? konect->nodes : INT32_MAX),
-                                  (long long)e + 1);
+                                  links->table.path, konect->nodes > 0 ? konect->nodes : INT32_MAX,
+                                  e + 1);
             largest = *id > largest ? *id : largest;
             --*id;
         }
     *nodes = konect->nodes > 0 ? konect->nodes : largest;
-    return *nodes <= DATASET_MAX_NODES ||
-           error_data(err, "%s: %lld nodes; up to %d can be used", links->table.path,
-                      (long long)*nodes, DATASET_MAX_NODES);
+    return *nodes <= DATASET_MAX_NODES || error_data(err, "%s: %ld nodes; up to %d can be used",
+                                                     links->table.path, *nodes, DATASET_MAX_NODES);
 }

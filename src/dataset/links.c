@@ -31,7 +31,7 @@ static bool take_id(Reading *r, Cell *cell, int end, const Scan *scan, Error *er
     if (cell->length == 0)
         return scan_error(scan, err, "an id is empty");
     if (cell->length >= INT64_C(1) << SPAN_BITS)
-        return scan_error(scan, err, "an id of %lld bytes is too long", (long long)cell->length);
+        return scan_error(scan, err, "an id of %ld bytes is too long", cell->length);
     bool number = id_note(&l->kind, r->config, scan->path, scan->line, cell, out);
     if (!l->is_text) {
         r->again = !number;

@@ -284,9 +284,9 @@ static void warn_of_unknown(Dataset *dataset) {
         for (int64_t i = 0; i < dataset->nodes; i++)
             nodes += dataset->label[i] == k;
         warnings_add(&dataset->warnings,
-                     "%lld nodes are of the class '%s', which is one like the others; leave the "
+                     "%ld nodes are of the class '%s', which is one like the others; leave the "
                      "label of nodes that have none empty",
-                     (long long)nodes, SHOWN(name));
+                     nodes, SHOWN(name));
     }
 }
 

@@ -89,8 +89,8 @@ static bool take_ids(Roster *roster, const Sheet *sheet, int column, const Confi
     for (int64_t r = 0; err->code == 0 && r < sheet->rows; r++) {
         const Cell *cell = cell_at(sheet, r, column);
         if (cell->length == 0 || cell->length >= INT64_C(1) << SPAN_BITS)
-            return error_data(err, "%s:%lld: its id is %s", sheet->table.path,
-                              (long long)sheet->line[r], cell->length == 0 ? "empty" : "too long");
+            return error_data(err, "%s:%ld: its id is %s", sheet->table.path, sheet->line[r],
+                              cell->length == 0 ? "empty" : "too long");
         id_note(&roster->kind, config, roster->path, sheet->line[r], cell, &roster->row[r]);
     }
     if (err->code != 0 || !id_kind_decide(&text, &roster->kind, config, err))
@@ -106,9 +106,9 @@ static bool take_ids(Roster *roster, const Sheet *sheet, int column, const Confi
     for (int64_t r = 0; err->code == 0 && r < sheet->rows; r++) {
         int64_t *first = &line[roster->row[r]];
         if (*first != 0)
-            error_data(err, "%s:%lld: the id '%s' stands in line %lld already; a node has one row",
-                       sheet->table.path, (long long)sheet->line[r],
-                       SHOWN(node_id_text(&roster->known, roster->row[r], id)), (long long)*first);
+            error_data(err, "%s:%ld: the id '%s' stands in line %ld already; a node has one row",
+                       sheet->table.path, sheet->line[r],
+                       SHOWN(node_id_text(&roster->known, roster->row[r], id)), *first);
         *first = sheet->line[r];
     }
     return err->code == 0;
@@ -149,8 +149,8 @@ static bool take_split(Roster *roster, const Sheet *sheet, int column, Error *er
         const Cell *cell = cell_at(sheet, r, column);
         int found = split_of_word(cell->at, cell->length);
         if (found < 0)
-            return error_data(err, "%s:%lld: the split '%.*s' is none of train, val, test, none",
-                              sheet->table.path, (long long)sheet->line[r],
+            return error_data(err, "%s:%ld: the split '%.*s' is none of train, val, test, none",
+                              sheet->table.path, sheet->line[r],
                               (int)(cell->length < 31 ? cell->length : 31), cell->at);
         roster->data.split[r] = (uint8_t)found;
     }
@@ -165,8 +165,8 @@ static bool take_masks(Roster *roster, const Sheet *sheet, const int mask[3], Er
         for (int k = 0; k < 3; k++) {
             int is = mask[k] >= 0 ? truth_of(cell_at(sheet, r, mask[k])) : 0;
             if (is < 0 || (is == 1 && roster->data.split[r] != SPLIT_NONE))
-                return error_data(err, "%s:%lld: column '%s' %s", sheet->table.path,
-                                  (long long)sheet->line[r], SHOWN(sheet->table.name[mask[k]]),
+                return error_data(err, "%s:%ld: column '%s' %s", sheet->table.path, sheet->line[r],
+                                  SHOWN(sheet->table.name[mask[k]]),
                                   is < 0 ? "is a mask, but holds neither true, false, 1 nor 0 here"
                                          : "has a node that another mask has, too");
             if (is == 1)
@@ -216,11 +216,10 @@ static void empty_missing(Sheet *sheet, const NodeColumns *columns, Warnings *wa
     for (int c = 0; c < sheet->table.columns; c++) {
         int64_t missing = c != columns->own[OF_ID] ? sheet_empty_missing(sheet, c) : 0;
         if (missing > 0 && c == columns->own[OF_LABEL])
-            warnings_add(
-                warnings,
-                "%s: %lld label%s NA, null or the like, so %s; in quotes they name a class",
-                path_name(sheet->table.path), (long long)missing, missing == 1 ? " is" : "s are",
-                missing == 1 ? "this node has none" : "these nodes have none");
+            warnings_add(warnings,
+                         "%s: %ld label%s NA, null or the like, so %s; in quotes they name a class",
+                         path_name(sheet->table.path), missing, missing == 1 ? " is" : "s are",
+                         missing == 1 ? "this node has none" : "these nodes have none");
     }
 }
 

@@ -275,8 +275,8 @@ size_t npy_header(char out[NPY_WRITTEN], const char *descr, int rank, const int6
     int used =
         snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (int d = 0; d < rank; d++)
-        used += snprintf(dict + used, sizeof dict - (size_t)used, "%s%lld", d == 0 ? "" : ", ",
-                         (long long)shape[d]);
+        used += snprintf(dict + used, sizeof dict - (size_t)used, "%s%ld", d == 0 ? "" : ", ",
+                         shape[d]);
     used += snprintf(dict + used, sizeof dict - (size_t)used, "%s), }", rank == 1 ? "," : "");
     size_t total = ((size_t)used + 11 + 63) / 64 * 64;
     memset(out, ' ', total);

@@ -114,8 +114,7 @@ static uint64_t *integers(const Npy *npy, Error *err) {
 static bool fits_int64(const Npy *npy, const uint64_t *bits, Error *err) {
     for (int64_t e = 0; npy->kind != NPY_INT && e < npy->elements; e++) {
         if (npy->kind == NPY_UINT && bits[e] > INT64_MAX)
-            return error_data(err, "'%s' holds %llu, which is too large", npy->name,
-                              (unsigned long long)bits[e]);
+            return error_data(err, "'%s' holds %lu, which is too large", npy->name, bits[e]);
         if (npy->kind == NPY_BOOL && bits[e] > 1)
             return error_data(err, "'%s' holds a bool that is neither 0 nor 1", npy->name);
     }
@@ -136,8 +135,8 @@ static bool fits_ids(const Npy *npy, const uint64_t *bits, Error *err) {
         return kind_error(npy, "ids", err);
     for (int64_t e = 0; npy->kind == NPY_INT && e < npy->elements; e++)
         if (bits[e] > INT64_MAX)
-            return error_data(err, "'%s' holds %lld; ids are whole numbers from 0 to 2^64 - 1",
-                              npy->name, (long long)bits[e]);
+            return error_data(err, "'%s' holds %ld; ids are whole numbers from 0 to 2^64 - 1",
+                              npy->name, bits[e]);
     return true;
 }
 
@@ -204,8 +203,8 @@ bool npy_is_taken(const Npy *npy) { return is_native_float(npy) || is_native_int
 
 static bool out_of_range(const Npy *npy, int64_t entry, int64_t value, const char *nouns,
                          int64_t below, Error *err) {
-    return error_data(err, "'%s' holds %lld at entry %lld, but %s are 0 to %lld", npy->name,
-                      (long long)value, (long long)entry, nouns, (long long)below - 1);
+    return error_data(err, "'%s' holds %ld at entry %ld, but %s are 0 to %ld", npy->name, value,
+                      entry, nouns, below - 1);
 }
 
 static bool take_int32(Npy *npy, const char *nouns, int64_t below, int32_t **out, Error *err) {

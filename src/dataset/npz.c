@@ -62,7 +62,7 @@ static bool list_members(Npz *npz, int64_t count, Error *err) {
 static bool read_directory(Npz *npz, Error *err) {
     int64_t count = (int64_t)zip_get_num_entries(npz->archive.zip, 0);
     if (count > 1 << 20)
-        return error_data(err, "%s: it holds %lld members", npz->path, (long long)count);
+        return error_data(err, "%s: it holds %ld members", npz->path, count);
     return (names_are_unique(npz->archive.zip, count, err) &&
             zip_archive_is_disjoint(&npz->archive, err) && list_members(npz, count, err)) ||
            error_prefix(err, "%s", npz->path);

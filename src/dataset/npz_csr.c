@@ -52,20 +52,19 @@ static bool csr_check(const FileCsr *csr, const char *prefix, int64_t offsets, i
                       Error *err) {
     if (csr->rows > INT64_MAX - 1 || offsets != csr->rows + 1)
         return error_data(
-            err, "'%sindptr' has %lld entries but the shape says %lld rows; rows + 1 are needed",
-            prefix, (long long)offsets, (long long)csr->rows);
+            err, "'%sindptr' has %ld entries but the shape says %ld rows; rows + 1 are needed",
+            prefix, offsets, csr->rows);
     if (values != csr->entries)
-        return error_data(err, "'%sdata' has %lld entries but '%sindices' has %lld", prefix,
-                          (long long)values, prefix, (long long)csr->entries);
+        return error_data(err, "'%sdata' has %ld entries but '%sindices' has %ld", prefix, values,
+                          prefix, csr->entries);
     if (csr->offset[0] != 0 || csr->offset[csr->rows] != csr->entries)
-        return error_data(err,
-                          "'%sindptr' runs from %lld to %lld where 0 to %lld (the length of "
-                          "'%sindices') is needed",
-                          prefix, (long long)csr->offset[0], (long long)csr->offset[csr->rows],
-                          (long long)csr->entries, prefix);
+        return error_data(
+            err,
+            "'%sindptr' runs from %ld to %ld where 0 to %ld (the length of '%sindices') is needed",
+            prefix, csr->offset[0], csr->offset[csr->rows], csr->entries, prefix);
     for (int64_t i = 0; i < csr->rows; i++)
         if (csr->offset[i + 1] < csr->offset[i])
-            return error_data(err, "'%sindptr' falls at row %lld", prefix, (long long)i);
+            return error_data(err, "'%sindptr' falls at row %ld", prefix, i);
     return true;
 }
 
@@ -124,11 +123,10 @@ static bool read_places(FileCsr *coo, int32_t **row, Npz *npz, Error *err) {
         !npz_below(npz, "col", "columns", coo->columns, &coo->index, &coo->entries, err))
         return false;
     if (rows != coo->entries)
-        return error_data(err, "'row' has %lld entries and 'col' has %lld", (long long)rows,
-                          (long long)coo->entries);
+        return error_data(err, "'row' has %ld entries and 'col' has %ld", rows, coo->entries);
     return read_values(coo, npz, "", &values, err) &&
-           (values == coo->entries || error_data(err, "'data' has %lld entries and 'row' has %lld",
-                                                 (long long)values, (long long)rows));
+           (values == coo->entries ||
+            error_data(err, "'data' has %ld entries and 'row' has %ld", values, rows));
 }
 
 static bool ascends(const int32_t *row, int64_t count) {
@@ -195,11 +193,10 @@ bool file_matrix_read(FileCsr *csr, Npz *npz, const char *prefix, MatrixValues v
 
 bool file_csr_is_square(const FileCsr *csr, Error *err) {
     if (csr->rows != csr->columns)
-        return error_data(err, "the adjacency has %lld rows and %lld columns; it must be square",
-                          (long long)csr->rows, (long long)csr->columns);
+        return error_data(err, "the adjacency has %ld rows and %ld columns; it must be square",
+                          csr->rows, csr->columns);
     return (csr->rows >= 1 && csr->rows <= DATASET_MAX_NODES) ||
-           error_data(err, "%lld nodes; 1 to %d can be used", (long long)csr->rows,
-                      DATASET_MAX_NODES);
+           error_data(err, "%ld nodes; 1 to %d can be used", csr->rows, DATASET_MAX_NODES);
 }
 
 bool matrix_take(Dataset *dataset, Npz *npz, const char *prefix, MatrixValues values, Error *err) {

@@ -53,8 +53,8 @@ static bool read_end(int64_t **out, int64_t *count, Npz *npz, const char *key, E
     *count = npy.elements;
     for (int64_t e = 0; ok && e < *count; e++)
         if ((*out)[e] < 0)
-            ok = error_data(err, "'%s' holds %lld at entry %lld; ids are not negative", key,
-                            (long long)(*out)[e], (long long)e);
+            ok = error_data(err, "'%s' holds %ld at entry %ld; ids are not negative", key,
+                            (*out)[e], e);
     return ok;
 }
 
@@ -65,8 +65,8 @@ static bool read_ends(Pairs *pairs, Npz *npz, const NpzLayout *layout, Error *er
         !read_end(&pairs->target, &targets, npz, layout->ends[1], err))
         return false;
     if (targets != pairs->count)
-        return error_data(err, "'%s' has %lld entries and '%s' has %lld", layout->ends[0],
-                          (long long)pairs->count, layout->ends[1], (long long)targets);
+        return error_data(err, "'%s' has %ld entries and '%s' has %ld", layout->ends[0],
+                          pairs->count, layout->ends[1], targets);
     return pairs->count > 0 || error_data(err, "there are no edges in it");
 }
 
@@ -98,8 +98,8 @@ static bool count_nodes(int64_t *nodes, const Pairs *pairs, Npz *npz, const NpzL
     if (*nodes < 1)
         npz_num_nodes(npz, nodes, &(Error){0});
     *nodes = *nodes < 1 ? ids_end(pairs) : *nodes;
-    return *nodes <= DATASET_MAX_NODES || error_data(err, "%lld nodes; up to %d can be used",
-                                                     (long long)*nodes, DATASET_MAX_NODES);
+    return *nodes <= DATASET_MAX_NODES ||
+           error_data(err, "%ld nodes; up to %d can be used", *nodes, DATASET_MAX_NODES);
 }
 
 bool npz_read_edges(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Request *request,

@@ -8,15 +8,13 @@ static bool read_roles(Pins *pins, Npz *npz, Error *err) {
     int64_t *role = NULL, count = 0;
     bool ok = npz_integers(npz, "role", &role, &count, err);
     if (ok && count != pins->count)
-        ok = error_data(err, "'role' has %lld entries, but there are %lld pins", (long long)count,
-                        (long long)pins->count);
+        ok = error_data(err, "'role' has %ld entries, but there are %ld pins", count, pins->count);
     pins->role = ok ? TRY(uint8_t, count, "roles of pins", err) : NULL;
     for (int64_t p = 0; pins->role != NULL && err->code == 0 && p < count; p++) {
         if (role[p] < PIN_SOURCE || role[p] > PIN_BOTH)
             error_data(
-                err,
-                "'role' holds %lld at entry %lld; roles are 1 (source), 2 (target) and 3 (both)",
-                (long long)role[p], (long long)p);
+                err, "'role' holds %ld at entry %ld; roles are 1 (source), 2 (target) and 3 (both)",
+                role[p], p);
         pins->role[p] = (uint8_t)role[p];
     }
     memory_free(role);
@@ -30,8 +28,8 @@ static bool read_two_arrays(Pins *pins, Npz *npz, Error *err) {
         return false;
     if (hyperedges != pins->count)
         return error_data(err,
-                          "'node' has %lld entries, but 'hyperedge' has %lld; each pair is a pin",
-                          (long long)pins->count, (long long)hyperedges);
+                          "'node' has %ld entries, but 'hyperedge' has %ld; each pair is a pin",
+                          pins->count, hyperedges);
     return !npz_has(npz, "role") || read_roles(pins, npz, err);
 }
 
@@ -64,10 +62,9 @@ static bool read_weights(Dataset *dataset, Npz *npz, int64_t *hyperedges, Error 
         return false;
     bool ok = npy.elements >= *hyperedges ||
               error_data(err,
-                         "'hyperedge_weight' has %lld entr%s, but hyperedge %lld has pins; it "
-                         "needs one number for each hyperedge",
-                         (long long)npy.elements, npy.elements == 1 ? "y" : "ies",
-                         (long long)*hyperedges - 1);
+                         "'hyperedge_weight' has %ld entr%s, but hyperedge %ld has pins; it needs "
+                         "one number for each hyperedge",
+                         npy.elements, npy.elements == 1 ? "y" : "ies", *hyperedges - 1);
     *hyperedges = npy.elements;
     return ok && npy_to_float(&npy, &dataset->hyperedge_weight, err);
 }
@@ -81,8 +78,8 @@ static bool read_node_weights(Dataset *dataset, Npz *npz, Error *err) {
     dataset->node_weight = ok ? TRY(int32_t, count, "weights of nodes", err) : NULL;
     for (int64_t i = 0; dataset->node_weight != NULL && err->code == 0 && i < count; i++) {
         if (weight[i] < 0 || weight[i] > INT32_MAX)
-            error_data(err, "'node_weight' holds %lld at entry %lld; 0 to %d can be used",
-                       (long long)weight[i], (long long)i, INT32_MAX);
+            error_data(err, "'node_weight' holds %ld at entry %ld; 0 to %d can be used", weight[i],
+                       i, INT32_MAX);
         dataset->node_weight[i] = (int32_t)weight[i];
     }
     memory_free(weight);
@@ -93,14 +90,12 @@ static bool read_node_weights(Dataset *dataset, Npz *npz, Error *err) {
 static bool said_fits(int64_t said, int64_t named, int64_t pins, int64_t rows, Error *err) {
     enum { NODES_OF_A_PIN = 16, NODES_OF_ANY_FILE = 1 << 20 };
     if (said < named)
-        return error_data(err, "'num_nodes' is %lld, but node %lld has a pin", (long long)said,
-                          (long long)named - 1);
+        return error_data(err, "'num_nodes' is %ld, but node %ld has a pin", said, named - 1);
     if (rows > 0 && rows != said)
-        return error_data(err, "'num_nodes' is %lld, but features or labels have %lld rows",
-                          (long long)said, (long long)rows);
+        return error_data(err, "'num_nodes' is %ld, but features or labels have %ld rows", said,
+                          rows);
     return rows > 0 || said <= pins * NODES_OF_A_PIN + NODES_OF_ANY_FILE ||
-           error_data(err, "'num_nodes' is %lld, which is too much for %lld pins", (long long)said,
-                      (long long)pins);
+           error_data(err, "'num_nodes' is %ld, which is too much for %ld pins", said, pins);
 }
 
 // If neither rows nor num_nodes say how many nodes there are, the largest id does.

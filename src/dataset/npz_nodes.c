@@ -10,8 +10,8 @@ static bool take_sparse(Dataset *dataset, const FileCsr *csr, const char *shape,
     if (!rows_fit(dataset, shape, csr->rows, err))
         return false;
     if (csr->columns > DATASET_MAX_FEATURES)
-        return error_data(err, "sparse features have %lld columns; up to %d can be used",
-                          (long long)csr->columns, DATASET_MAX_FEATURES);
+        return error_data(err, "sparse features have %ld columns; up to %d can be used",
+                          csr->columns, DATASET_MAX_FEATURES);
     if (csr->columns == 0)
         return true;
     if (sparse_is_wanted(config, csr->rows, csr->columns, csr->entries))

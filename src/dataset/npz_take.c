@@ -41,8 +41,8 @@ bool npz_num_nodes(Npz *npz, int64_t *nodes, Error *err) {
     ok = ok && npy_to_int64(&npy, &value, err);
     npy_clear(&npy);
     *nodes = ok ? value[0] : -1;
-    return ok && (*nodes >= 1 ||
-                  error_data(err, "'num_nodes' is %lld, but must be above 0", (long long)*nodes));
+    return ok &&
+           (*nodes >= 1 || error_data(err, "'num_nodes' is %ld, but must be above 0", *nodes));
 }
 
 bool npz_take(Dataset *dataset, Npz *npz, const char *key, ArrayTaker *take, Error *err) {

@@ -12,8 +12,8 @@ bool ogb_take_rows(void *context, TextBlock *block, Error *err) {
         if (row >= t->rows && empty)
             continue;
         if (row >= t->rows)
-            return scan_error(scan, err, "there are more than the %lld rows of %s",
-                              (long long)t->rows, t->counted_by);
+            return scan_error(scan, err, "there are more than the %ld rows of %s", t->rows,
+                              t->counted_by);
         if (empty && !t->may_be_empty)
             return scan_error(scan, err, "the line is empty");
         if (!t->read(t->context, row, scan, err))
@@ -35,8 +35,7 @@ bool ogb_edge(void *context, int64_t row, Scan *scan, Error *err) {
         if (!scan_int64(scan, &end[k], k == 0 ? "a source node" : "a target node", err))
             return false;
         if (end[k] < 0 || end[k] >= t->nodes)
-            return scan_error(scan, err, "node %lld is not one of 0 to %lld", (long long)end[k],
-                              (long long)t->nodes - 1);
+            return scan_error(scan, err, "node %ld is not one of 0 to %ld", end[k], t->nodes - 1);
         scan_skip_comma(scan);
     }
     t->ends.source[row] = (int32_t)end[0];
@@ -93,8 +92,7 @@ bool ogb_classes(void *context, int64_t row, Scan *scan, Error *err) {
         if (!scan_label(scan, &bit, err))
             return false;
         if (bit != 0 && bit != 1)
-            return scan_error(scan, err, "label %lld of the line is neither 0 nor 1",
-                              (long long)k + 1);
+            return scan_error(scan, err, "label %ld of the line is neither 0 nor 1", k + 1);
         d->labels[row * d->classes + k] = (uint8_t)bit;
         scan_skip_comma(scan);
     }

@@ -46,8 +46,8 @@ static bool drop_columns(Columns *c, const char *argument, Error *err) {
     while (next_number(&argument, &number)) {
         if (number >= columns)
             return error_config(err,
-                                "there is no column %lld to drop; the features have %lld, from 0",
-                                (long long)number, (long long)columns);
+                                "there is no column %ld to drop; the features have %ld, from 0",
+                                number, columns);
         c->dropped[number] = true;
     }
     return true;
@@ -60,9 +60,9 @@ static bool sort_column(float *sorted, const Dataset *d, int64_t f, Error *err) 
         float x = sorted[i] = d->x[i * d->features + f];
         if (x != truncf(x) || fabsf(x) > WHOLE_MOST)
             return error_config(err,
-                                "feature %lld of node %lld is %g, but it needs whole numbers up to "
-                                "%d; one-hot:drop=%lld leaves the column out",
-                                (long long)f, (long long)i, (double)x, WHOLE_MOST, (long long)f);
+                                "feature %ld of node %ld is %g, but it needs whole numbers up to "
+                                "%d; one-hot:drop=%ld leaves the column out",
+                                f, i, (double)x, WHOLE_MOST, f);
     }
     sort_float(sorted, d->nodes);
     return true;
@@ -76,8 +76,8 @@ static bool add_values(Columns *c, int64_t f, const float *sorted, Error *err) {
         if (count == DATASET_MAX_FEATURES)
             return error_config(err,
                                 "it would make more than %d columns; leave those of many values "
-                                "out, as in one-hot:drop=%lld",
-                                DATASET_MAX_FEATURES, (long long)f);
+                                "out, as in one-hot:drop=%ld",
+                                DATASET_MAX_FEATURES, f);
         c->value[count++] = sorted[i];
     }
     c->begin[f + 1] = count;
@@ -129,9 +129,8 @@ static float *make_ones(const Columns *c, double memory_limit, Error *err) {
     size_t bytes = memory_product(c->d->nodes * made, sizeof(float));
     char advice[128];
     snprintf(advice, sizeof advice,
-             "%lld nodes would have %lld columns; leave those of many values out "
-             "(one-hot:drop=I,J)",
-             (long long)c->d->nodes, (long long)made);
+             "%ld nodes would have %ld columns; leave those of many values out (one-hot:drop=I,J)",
+             c->d->nodes, made);
     if (made == 0)
         error_config(err, "no column is left");
     else if (forecast_fits_one("features of zeros and ones", bytes, memory_limit, advice, err))
@@ -178,9 +177,9 @@ static void take_ones(Columns *c, float *ones, const StepInput *input) {
     int64_t strange = set_ones(c, ones), made = c->begin[d->features];
     if (strange > 0)
         warnings_add(&d->warnings,
-                     "one-hot: %lld features have a value that none of the training had; they are "
-                     "0 in all columns",
-                     (long long)strange);
+                     "one-hot: %ld features have a value that none of the training had; they are 0 "
+                     "in all columns",
+                     strange);
     dataset_free_arrays(d, d->x);
     d->x = ones;
     if (!input->known)

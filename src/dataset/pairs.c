@@ -17,9 +17,9 @@ static bool pairs_shape(const Npy *npy, Error *err) {
     bool two = npy->rank == 2 && (npy->shape[0] == 2 || npy->shape[1] == 2);
     if (!two && npy->rank == 2 && npy->shape[0] == npy->shape[1])
         return error_data(err,
-                          "a square array (%lld, %lld) is a matrix of all pairs; save its entries: "
+                          "a square array (%ld, %ld) is a matrix of all pairs; save its entries: "
                           "numpy.save('edges.npy', numpy.stack(numpy.nonzero(matrix)))",
-                          (long long)npy->shape[0], (long long)npy->shape[1]);
+                          npy->shape[0], npy->shape[1]);
     return two ||
            error_data(err, "an edge list must be an array (2, edges) or (edges, 2) of node ids");
 }
@@ -39,8 +39,8 @@ bool pairs_from_npy(Pairs *pairs, const Npy *npy, bool signs, Error *err) {
         pairs->source[e] = columns ? ids[e] : ids[2 * e];
         pairs->target[e] = columns ? ids[count + e] : ids[2 * e + 1];
         if (!signs && (pairs->source[e] < 0 || pairs->target[e] < 0))
-            ok = error_data(err, "edge %lld leads from %lld to %lld; ids are not negative",
-                            (long long)e, (long long)pairs->source[e], (long long)pairs->target[e]);
+            ok = error_data(err, "edge %ld leads from %ld to %ld; ids are not negative", e,
+                            pairs->source[e], pairs->target[e]);
     }
     pairs->count = count;
     memory_free(ids);
@@ -54,8 +54,7 @@ bool pairs_set_weights(Pairs *pairs, const Npy *npy, Error *err) {
                           "is one number: save one of its columns, array[:, 0]",
                           npy->rank);
     if (npy->elements != pairs->count)
-        return error_data(err, "there are %lld weights, but %lld edges", (long long)npy->elements,
-                          (long long)pairs->count);
+        return error_data(err, "there are %ld weights, but %ld edges", npy->elements, pairs->count);
     memory_free(pairs->weight);
     pairs->weight = NULL;
     return npy_to_float(npy, &pairs->weight, err);
@@ -111,8 +110,8 @@ static bool check_isolated(Dataset *dataset, int64_t known, const char *path, Er
     if (known > 0 && isolated == known)
         return error_data(
             err,
-            "%s: none of the %lld ids of data.nodes stands in it; both must call a node the same",
-            path, (long long)known);
+            "%s: none of the %ld ids of data.nodes stands in it; both must call a node the same",
+            path, known);
     warn_of_count(dataset, isolated, "node", "of data.nodes in no edge");
     return true;
 }
@@ -167,10 +166,10 @@ bool pairs_to_numbered_rows(Dataset *dataset, Pairs *pairs, int64_t nodes, bool 
                             Error *err) {
     for (int64_t e = 0; e < pairs->count; e++)
         if (pairs->source[e] >= nodes || pairs->target[e] >= nodes)
-            return error_data(
-                err, "edge %lld leads from %lld to %lld, but nodes are 0 to %lld%s", (long long)e,
-                (long long)pairs->source[e], (long long)pairs->target[e], (long long)nodes - 1,
-                count_from_one(pairs, nodes) ? "; the ids count from 1: subtract 1 from all of them"
-                                             : "");
+            return error_data(err, "edge %ld leads from %ld to %ld, but nodes are 0 to %ld%s", e,
+                              pairs->source[e], pairs->target[e], nodes - 1,
+                              count_from_one(pairs, nodes)
+                                  ? "; the ids count from 1: subtract 1 from all of them"
+                                  : "");
     return build_rows(dataset, pairs, nodes, undirected, err);
 }

@@ -19,12 +19,11 @@ bool pins_init(Pins *pins, int64_t room, bool roles, Error *err) {
 static bool check_ids(const Pins *pins, int64_t nodes, int64_t hyperedges, Error *err) {
     for (int64_t p = 0; p < pins->count; p++) {
         if (pins->node[p] < 0 || pins->node[p] >= nodes)
-            return error_data(err, "pin %lld is node %lld, but nodes are 0 to %lld", (long long)p,
-                              (long long)pins->node[p], (long long)nodes - 1);
+            return error_data(err, "pin %ld is node %ld, but nodes are 0 to %ld", p, pins->node[p],
+                              nodes - 1);
         if (pins->hyperedge[p] < 0 || pins->hyperedge[p] >= hyperedges)
-            return error_data(err, "pin %lld is of hyperedge %lld, but hyperedges are 0 to %lld",
-                              (long long)p, (long long)pins->hyperedge[p],
-                              (long long)hyperedges - 1);
+            return error_data(err, "pin %ld is of hyperedge %ld, but hyperedges are 0 to %ld", p,
+                              pins->hyperedge[p], hyperedges - 1);
     }
     return true;
 }

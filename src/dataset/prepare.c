@@ -179,8 +179,8 @@ static bool standardize(Dataset *dataset, const StepInput *input, Error *err) {
 // Memory for new features; an error if there are any, which would be lost silently.
 static float *new_features(Dataset *dataset, int64_t columns, Error *err) {
     if (dataset->features > 0) {
-        error_config(err, "the dataset already has %lld features; remove this step",
-                     (long long)dataset->features);
+        error_config(err, "the dataset already has %ld features; remove this step",
+                     dataset->features);
         return NULL;
     }
     dataset->x = TRY(float, dataset->nodes *columns, "features made by data.transforms", err);
@@ -192,8 +192,8 @@ bool random_width(int64_t *columns, const char *argument, int64_t most, Error *e
     char *end = NULL;
     *columns = strtol(argument, &end, 10);
     if (end == argument || *end != '\0' || *columns < 1 || *columns > most)
-        return error_config(err, "'random:%s' needs a width of 1 to %lld, as in random:64",
-                            argument, (long long)most);
+        return error_config(err, "'random:%s' needs a width of 1 to %ld, as in random:64", argument,
+                            most);
     return true;
 }
 

@@ -2,8 +2,6 @@
 
 #include "roster.h"
 
-#include <inttypes.h>
-
 static const char *const list_keys[ROSTER_LISTS] = {"train_ids", "val_ids", "test_ids"};
 static const char *const list_synonyms[ROSTER_LISTS] = {"train_ids", "valid_ids", "test_ids"};
 
@@ -34,8 +32,8 @@ static bool numbers_as_text(RawIds *raw, bool is_unsigned, Error *err) {
     raw->text = TRY(char, raw->count * 21 + 1, "ids of nodes", err);
     for (int64_t e = 0; raw->text != NULL && e < raw->count; e++) {
         char *at = raw->text + raw->bytes;
-        int length = is_unsigned ? snprintf(at, 21, "%" PRIu64, (uint64_t)raw->value[e])
-                                 : snprintf(at, 21, "%" PRId64, raw->value[e]);
+        int length = is_unsigned ? snprintf(at, 21, "%lu", (uint64_t)raw->value[e])
+                                 : snprintf(at, 21, "%ld", raw->value[e]);
         raw->value[e] = span_of((int64_t)raw->bytes, length);
         raw->bytes += (size_t)length;
     }
@@ -50,7 +48,7 @@ static void note_numbers(Roster *roster, const RawIds *raw, const Npy *npy) {
                                                : &roster->kind.negative;
         if (seen->line == 0) {
             *seen = (IdSeen){.path = roster->path, .line = e + 1};
-            snprintf(seen->word, sizeof seen->word, "%" PRId64, raw->value[e]);
+            snprintf(seen->word, sizeof seen->word, "%ld", raw->value[e]);
         }
     }
 }
@@ -74,7 +72,7 @@ static bool note_text(Roster *roster, const RawIds *raw, const Config *config, c
         Cell cell = {raw->text + (raw->value[e] >> SPAN_BITS), span_bytes(raw->value[e]), false,
                      false};
         if (cell.length == 0)
-            return error_data(err, "'%s': entry %lld is empty", key, (long long)e);
+            return error_data(err, "'%s': entry %ld is empty", key, e);
         id_note(&roster->kind, config, roster->path, e + 1, &cell, &number);
     }
     return true;
@@ -222,8 +220,8 @@ static bool check_lists(Roster *roster, Error *err) {
 static bool fits(const Roster *roster, const char *key, int64_t rows, Error *err) {
     return rows == roster->rows ||
            error_data(err,
-                      "'%s' has %lld row%s, but 'ids' has %lld entries; entry i is the id of row i",
-                      key, (long long)rows, rows == 1 ? "" : "s", (long long)roster->rows);
+                      "'%s' has %ld row%s, but 'ids' has %ld entries; entry i is the id of row i",
+                      key, rows, rows == 1 ? "" : "s", roster->rows);
 }
 
 static bool array_fits(const Roster *roster, Npz *npz, const char *key, Error *err) {

@@ -141,8 +141,8 @@ bool sparse_check(const Dataset *d, Error *err) {
     for (int64_t i = 0; i < csr->rows; i++)
         for (int64_t e = csr->offset[i]; e < csr->offset[i + 1]; e++)
             if (!isfinite(csr->weight[e]))
-                return error_data(err, "feature %d of node %lld is %s; features must be finite",
-                                  csr->column[e], (long long)i,
+                return error_data(err, "feature %d of node %ld is %s; features must be finite",
+                                  csr->column[e], i,
                                   isnan(csr->weight[e]) ? "not a number" : "infinite");
     return true;
 }

@@ -24,17 +24,16 @@ static bool put_words(Dataset *dataset, const Npy *npy, Error *err) {
     CLEARED(memory_drop) char *text = NULL;
     CLEARED(memory_drop) int64_t *span = NULL;
     if (npy->elements != dataset->nodes)
-        return error_data(err, "it has %lld words, but there are %lld nodes",
-                          (long long)npy->elements, (long long)dataset->nodes);
+        return error_data(err, "it has %ld words, but there are %ld nodes", npy->elements,
+                          dataset->nodes);
     if (!npy_to_text(npy, &text, &span, err))
         return false;
     for (int64_t i = 0; i < dataset->nodes; i++) {
         const char *word = text + (span[i] >> SPAN_BITS);
         int found = split_of_word(word, span_bytes(span[i]));
         if (found < 0)
-            return error_data(err, "'%.*s' of node %lld is none of train, val, test, none",
-                              (int)(span_bytes(span[i]) < 31 ? span_bytes(span[i]) : 31), word,
-                              (long long)i);
+            return error_data(err, "'%.*s' of node %ld is none of train, val, test, none",
+                              (int)(span_bytes(span[i]) < 31 ? span_bytes(span[i]) : 31), word, i);
         dataset->split[i] = (uint8_t)found;
     }
     return true;

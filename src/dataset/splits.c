@@ -13,8 +13,7 @@ static const char *const split_names[4] = {"none", "training", "validation", "te
 static bool put_node(Dataset *dataset, int64_t node, uint8_t split, Error *err) {
     uint8_t *place = &dataset->split[node];
     if (*place != SPLIT_NONE)
-        return error_data(err, "node %lld is a %s node already", (long long)node,
-                          split_names[*place]);
+        return error_data(err, "node %ld is a %s node already", node, split_names[*place]);
     *place = split;
     return true;
 }
@@ -31,8 +30,8 @@ static bool put_ids(Dataset *dataset, const int64_t *value, int64_t count, uint8
                     Error *err) {
     for (int64_t k = 0; k < count; k++) {
         if (value[k] < 0 || value[k] >= dataset->nodes)
-            return error_data(err, "entry %lld is node %lld, but nodes are 0 to %lld", (long long)k,
-                              (long long)value[k], (long long)dataset->nodes - 1);
+            return error_data(err, "entry %ld is node %ld, but nodes are 0 to %ld", k, value[k],
+                              dataset->nodes - 1);
         if (!put_node(dataset, value[k], split, err))
             return false;
     }
@@ -55,9 +54,8 @@ typedef struct Values { // the split of one row
 } Values;
 
 static bool row_error(int64_t splits, int64_t row, Error *err) {
-    return error_data(err, "it holds %lld split%s, so data.split_row is at most %lld, not %lld",
-                      (long long)splits, splits == 1 ? "" : "s", (long long)splits - 1,
-                      (long long)row);
+    return error_data(err, "it holds %ld split%s, so data.split_row is at most %ld, not %ld",
+                      splits, splits == 1 ? "" : "s", splits - 1, row);
 }
 
 static bool is_square(const Dataset *dataset, const Npy *npy, Error *err) {
@@ -66,8 +64,8 @@ static bool is_square(const Dataset *dataset, const Npy *npy, Error *err) {
     return square &&
            !error_data(
                err,
-               "it is (%lld, %lld), so it does not say which way its splits lie; save one of them",
-               (long long)npy->shape[0], (long long)npy->shape[1]);
+               "it is (%ld, %ld), so it does not say which way its splits lie; save one of them",
+               npy->shape[0], npy->shape[1]);
 }
 
 // Masks [n, splits], of bools, or of 0 and 1.
@@ -104,8 +102,8 @@ static bool put_values(Dataset *dataset, const Npy *npy, const Values *values, u
                        Error *err) {
     bool mask = npy->kind == NPY_BOOL;
     if (mask && values->count != dataset->nodes)
-        return error_data(err, "the mask has %lld entries but there are %lld nodes",
-                          (long long)values->count, (long long)dataset->nodes);
+        return error_data(err, "the mask has %ld entries but there are %ld nodes", values->count,
+                          dataset->nodes);
     mask = mask || is_mask(dataset, values->value, values->count, values->count);
     if (!(mask ? put_mask(dataset, values->value, split, err)
                : put_ids(dataset, values->value, values->count, split, err)))
@@ -127,10 +125,10 @@ static bool put_split(Dataset *dataset, const Npy *npy, uint8_t split, const Con
     memory_free(values.value);
     if (ok && split == SPLIT_TRAIN && npy->rank == 2 && npy->elements > values.count && row == 0 &&
         !config_is_said(config, "data.split_row"))
-        warnings_add(&dataset->warnings,
-                     "the training nodes are the first of %lld splits; data.split_row chooses "
-                     "another one",
-                     (long long)(npy->elements / values.count));
+        warnings_add(
+            &dataset->warnings,
+            "the training nodes are the first of %ld splits; data.split_row chooses another one",
+            npy->elements / values.count);
     return ok;
 }
 
@@ -275,9 +273,9 @@ static bool test_the_rest(Dataset *dataset, Error *err) {
         return error_data(err, "the split names training nodes only, and no labelled node is left "
                                "to be a test node; add test nodes to the split");
     warnings_add(&dataset->warnings,
-                 "the split names training nodes only, so the test nodes are the other %lld%s "
+                 "the split names training nodes only, so the test nodes are the other %ld%s "
                  "nodes, and there are no validation nodes",
-                 (long long)count, dataset->label == NULL ? "" : " labelled");
+                 count, dataset->label == NULL ? "" : " labelled");
     return true;
 }
 

@@ -44,11 +44,10 @@ static bool check_letters(const Text *text, const char *path, Error *err) {
         line += *at == '\n';
     if (*bad == '\r')
         return error_data(
-            err, "%s:%lld: its lines end in CR alone; convert it: tr '\\r' '\\n' < OLD > NEW", path,
-            (long long)line);
-    return error_data(err,
-                      "%s:%lld: it is not UTF-8; convert it: iconv -f LATIN1 -t UTF-8 OLD > NEW",
-                      path, (long long)line);
+            err, "%s:%ld: its lines end in CR alone; convert it: tr '\\r' '\\n' < OLD > NEW", path,
+            line);
+    return error_data(
+        err, "%s:%ld: it is not UTF-8; convert it: iconv -f LATIN1 -t UTF-8 OLD > NEW", path, line);
 }
 
 static void remove_mark(Text *text) {

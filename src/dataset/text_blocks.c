@@ -77,7 +77,7 @@ static size_t whole_lines(const Reader *r, const Block *block, size_t bytes, int
         return bytes;
     const char *last = memrchr(block->data, '\n', bytes);
     if (last == NULL)
-        error_data(err, "line %lld is longer than %zu MiB", (long long)line + 1, r->room >> 20);
+        error_data(err, "line %ld is longer than %zu MiB", line + 1, r->room >> 20);
     return last == NULL ? 0 : (size_t)(last + 1 - block->data);
 }
 

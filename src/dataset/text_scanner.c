@@ -159,7 +159,7 @@ bool scan_error(const Scan *scan, Error *err, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    return error_data(err, "%s:%lld: %s", scan->path, (long long)scan->line, sentence);
+    return error_data(err, "%s:%ld: %s", scan->path, scan->line, sentence);
 }
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -79,25 +79,25 @@ static bool is_undirected(const Csr *rows, Error *err) {
     find_one_way(rows, &from, &to, &there);
     return error_data(
         err,
-        there ? "the edge from node %lld to %lld has another weight than its reverse, but graphs "
-                "of METIS are undirected; add \"symmetrize\" to data.transforms"
-              : "the edge from node %lld to %lld has no reverse, but graphs of METIS are "
-                "undirected; add \"symmetrize\" to data.transforms",
-        (long long)from, (long long)to);
+        there ? "the edge from node %ld to %ld has another weight than its reverse, but graphs of "
+                "METIS are undirected; add \"symmetrize\" to data.transforms"
+              : "the edge from node %ld to %ld has no reverse, but graphs of METIS are undirected; "
+                "add \"symmetrize\" to data.transforms",
+        from, to);
 }
 
 static bool is_simple(const Csr *rows, Error *err) {
     int64_t loops = csr_loops(rows), duplicates = csr_duplicates(rows);
     if (loops > 0)
         return error_data(err,
-                          "there are self-loops (%lld), which graphs of METIS cannot have; add "
+                          "there are self-loops (%ld), which graphs of METIS cannot have; add "
                           "\"drop-loops\" to data.transforms",
-                          (long long)loops);
+                          loops);
     return duplicates == 0 ||
            error_data(err,
-                      "edges are stored more than once (%lld), which graphs of METIS cannot have; "
+                      "edges are stored more than once (%ld), which graphs of METIS cannot have; "
                       "add \"drop-duplicates\" to data.transforms",
-                      (long long)duplicates);
+                      duplicates);
 }
 
 // Fractions are remarked on: METIS itself reads whole numbers.
@@ -107,9 +107,9 @@ static bool weights_fit(const Writing *writing, const float *weight, int64_t cou
     for (int64_t e = 0; weight != NULL && e < count; e++) {
         if (weight[e] == 0 && !zero)
             return error_data(err,
-                              "stored edge %lld weighs 0, but weights in graphs of METIS are above "
+                              "stored edge %ld weighs 0, but weights in graphs of METIS are above "
                               "0; --to npz keeps it",
-                              (long long)e);
+                              e);
         whole = whole && weight[e] == truncf(weight[e]);
     }
     if (!whole)
@@ -141,9 +141,8 @@ static bool hypergraph_fits_hgr(const Writing *writing, Error *err) {
     memory_free(size);
     if (empty >= 0)
         return error_data(
-            err,
-            "hyperedge %lld has no pins, but every line of an .hgr has some; --to npz keeps it",
-            (long long)empty);
+            err, "hyperedge %ld has no pins, but every line of an .hgr has some; --to npz keeps it",
+            empty);
     return weights_fit(writing, d->hyperedge_weight, d->hyperedges, true, err);
 }
 
@@ -165,7 +164,7 @@ static bool fits(const Writing *writing, Error *err) {
 static bool put_graph(const Dataset *d, TextFile *text, Error *err) {
     char head[96];
     Lines lines = {d->offset, d->nodes, d->target, d->weight, NULL};
-    snprintf(head, sizeof head, "%lld %lld%s\n", (long long)d->nodes, (long long)d->edges / 2,
+    snprintf(head, sizeof head, "%ld %ld%s\n", d->nodes, d->edges / 2,
              d->weight != NULL ? " 1" : "");
     text->total = line_pieces(&lines);
     return text_put_line(text, head, err) && put_all_lines(text, &lines, err);
@@ -244,8 +243,8 @@ static char *put_node_weights(const void *context, int64_t begin, int64_t end, c
 static bool put_hypergraph(const Dataset *d, TextFile *text, Error *err) {
     char head[96];
     int format = (d->hyperedge_weight != NULL) + 10 * (d->node_weight != NULL);
-    snprintf(head, sizeof head, format > 0 ? "%lld %lld %d\n" : "%lld %lld\n",
-             (long long)d->hyperedges, (long long)d->nodes, format);
+    snprintf(head, sizeof head, format > 0 ? "%ld %ld %d\n" : "%ld %ld\n", d->hyperedges, d->nodes,
+             format);
     text->total = d->edges + d->hyperedges + (d->node_weight != NULL ? d->nodes : 0);
     int64_t *size = hypergraph_sizes(d);
     bool ok = text_put_line(text, head, err) && put_hyperedges(d, text, size, err);

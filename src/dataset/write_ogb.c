@@ -134,8 +134,8 @@ static bool write_text(const char *folder, const char *name, const char *text, E
 // All values are texts, as in the table of its own sets that ogb has.
 static bool write_meta(const Dataset *d, const char *folder, Error *err) {
     char tasks[24], classes[24];
-    snprintf(tasks, sizeof tasks, "%lld", d->multilabel ? (long long)d->classes : 1LL);
-    snprintf(classes, sizeof classes, "%lld", d->multilabel ? 2LL : (long long)d->classes);
+    snprintf(tasks, sizeof tasks, "%ld", d->multilabel ? d->classes : 1);
+    snprintf(classes, sizeof classes, "%ld", d->multilabel ? 2 : d->classes);
     const char *const pairs[][2] = {
         {"version", "1"},
         {"url", "None"},

@@ -159,9 +159,9 @@ void remark_classes(const Writing *writing) {
         found = d->label[i] >= found ? d->label[i] + INT64_C(1) : found;
     if (d->label != NULL && found < d->classes)
         warnings_add(writing->remarks,
-                     "of %lld classes the last %lld have no node, and the format cannot say that "
+                     "of %ld classes the last %ld have no node, and the format cannot say that "
                      "they are there",
-                     (long long)d->classes, (long long)(d->classes - found));
+                     d->classes, d->classes - found);
     bool whole = d->numeric;
     for (int64_t i = 0; whole && i < d->nodes * d->classes; i++)
         whole = !isfinite(d->numbers[i]) || d->numbers[i] == truncf(d->numbers[i]);

@@ -122,9 +122,9 @@ bool zip_archive_is_disjoint(const ZipArchive *a, Error *err) {
             bytes = UINT64_MAX;
     }
     return bytes <= a->bytes || error_data(err,
-                                           "its members have %llu compressed bytes, but it has "
-                                           "%zu: they overlap, as in a zip bomb",
-                                           (unsigned long long)bytes, a->bytes);
+                                           "its members have %lu compressed bytes, but it has %zu: "
+                                           "they overlap, as in a zip bomb",
+                                           bytes, a->bytes);
 }
 
 void zip_archive_close(ZipArchive *a) {
@@ -154,13 +154,13 @@ static bool is_sound(const zip_stat_t *stat, size_t archive_bytes, Error *err) {
     if (stat->comp_size > archive_bytes ||
         (stored ? stat->size != stat->comp_size
                 : stat->size / DEFLATE_EXPANDS > stat->comp_size + 1))
-        return error_data(err, "the archive claims %llu bytes in %llu, which is impossible",
-                          (unsigned long long)stat->size, (unsigned long long)stat->comp_size);
+        return error_data(err, "the archive claims %lu bytes in %lu, which is impossible",
+                          stat->size, stat->comp_size);
     if (stat->size > BOMB_FROM && stat->size / BOMB_EXPANDS > stat->comp_size)
         return error_data(
             err,
-            "%llu bytes expand to %llu, as in a zip bomb; if it is data, save it with numpy.savez",
-            (unsigned long long)stat->comp_size, (unsigned long long)stat->size);
+            "%lu bytes expand to %lu, as in a zip bomb; if it is data, save it with numpy.savez",
+            stat->comp_size, stat->size);
     return true;
 }
 

@@ -16,8 +16,8 @@ const EventForm event_forms[EVENT_SNAPSHOT + 1] = {
 
 static bool wrong_count(const Event *event, Error *err) {
     const EventForm *form = &event_forms[event->kind];
-    return error_data(err, "'%s' with %lld id%s; its form is '%s'", form->sign,
-                      (long long)event->count + 1, event->count == 0 ? "" : "s", form->form);
+    return error_data(err, "'%s' with %ld id%s; its form is '%s'", form->sign, event->count + 1,
+                      event->count == 0 ? "" : "s", form->form);
 }
 
 bool event_is_whole(const Event *event, Error *err) {

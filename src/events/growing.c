@@ -48,6 +48,6 @@ void growing_reach_slowly(Growing *growing, int64_t count) {
     size_t bytes = (wanted + wanted / 8) / STEP * STEP + STEP, all = reserved_bytes(growing);
     bytes = bytes < all ? bytes : all;
     CHECK(mprotect(growing->at, bytes, PROT_READ | PROT_WRITE) == 0, EXIT_MEMORY,
-          "no memory for %s (%lld elements): %s", growing->what, (long long)count, strerror(errno));
+          "no memory for %s (%ld elements): %s", growing->what, count, strerror(errno));
     growing->usable = bytes == all ? growing->most : (int64_t)(bytes / growing->item);
 }

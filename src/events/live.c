@@ -2,8 +2,6 @@
 // before anything changes.
 #include "live.h"
 
-#include <inttypes.h>
-
 static const char *const nouns[LIVE_SIDES] = {"node", "hyperedge"};
 
 // ---- its life
@@ -146,7 +144,7 @@ static bool add_hyperedge(LiveHypergraph *live, const Event *event, LiveChange *
                           Error *err) {
     change->side = SIDE_HYPEREDGE;
     if (event->count == 0 && live_find(live, SIDE_HYPEREDGE, event->id) < 0)
-        return error_data(err, "hyperedge %" PRIu64 " is new and has no pins", event->id);
+        return error_data(err, "hyperedge %lu is new and has no pins", event->id);
     if (!has_room(live, event->count, err))
         return false;
     add(live, event, change);
@@ -174,8 +172,8 @@ static bool remove_pin(LiveHypergraph *live, const Event *event, LiveChange *cha
     int32_t node = live_find(live, SIDE_NODE, event->other[0]);
     if (hyperedge < 0 || node < 0 || !live_is_pin(live, node, hyperedge))
         return SKIP(live, err,
-                    "node %" PRIu64 " is deleted from hyperedge %" PRIu64
-                    ", but is not in it; stream.strict=false skips such events",
+                    "node %lu is deleted from hyperedge %lu, but is not in it; stream.strict=false "
+                    "skips such events",
                     event->other[0], event->id);
     live_unlink(live, node, hyperedge);
     int32_t *other = live->memory->other.at;
@@ -193,7 +191,7 @@ static bool remove_item(LiveHypergraph *live, int side, const Event *event, Live
     int32_t slot = live_find(live, side, event->id);
     if (slot < 0)
         return SKIP(live, err,
-                    "%s %" PRIu64 " is deleted, but is not there; stream.strict=false skips such "
+                    "%s %lu is deleted, but is not there; stream.strict=false skips such "
                     "events",
                     nouns[side], event->id);
     int32_t count = live_item(live, side, slot)->count;

@@ -34,9 +34,9 @@ size_t event_record_bytes(const EventRecord *head, Error *err) {
 static bool take_name(Event *event, const EventRecord *head, const char *words, Error *err) {
     if (head->id > EVENT_NAME || head->count != (head->id + 7) / 8)
         return error_data(err,
-                          "the name of a snapshot has %llu bytes in %u words; it may have 1 to 64 "
+                          "the name of a snapshot has %lu bytes in %u words; it may have 1 to 64 "
                           "bytes, 8 in each word",
-                          (unsigned long long)head->id, head->count);
+                          head->id, head->count);
     memcpy(event->name, words, head->id);
     event->name[head->id] = 0;
     if (strlen(event->name) != head->id || !event_name_is_valid(event->name))

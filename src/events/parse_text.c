@@ -136,8 +136,7 @@ EventParsed event_parse_line(Event *event, uint64_t *ids, const char *text, size
     Line line = {text, text + bytes - (bytes > 0 && text[bytes - 1] == '\r')};
     const char *nul = memchr(text, 0, bytes);
     if (nul != NULL) {
-        error_data(err, "byte %lld of the line is zero; a text has no zero bytes",
-                   (long long)(nul - text) + 1);
+        error_data(err, "byte %ld of the line is zero; a text has no zero bytes", (nul - text) + 1);
         return PARSED_WRONG;
     }
     if (at_end(&line))

@@ -55,9 +55,9 @@ static void mark(EventReader *reader) {
 // The last line may have been cut off in the middle of an id, which nobody would notice.
 static void warn_of_open_end(EventReader *reader) {
     warnings_add(&reader->warnings,
-                 "%s:%lld: the last line has no end; if the stream was cut off there, its last "
+                 "%s:%ld: the last line has no end; if the stream was cut off there, its last "
                  "event may be incomplete",
-                 reader->source.name, (long long)reader->line);
+                 reader->source.name, reader->line);
 }
 
 static EventNext line_too_long(EventReader *reader) {
@@ -299,8 +299,8 @@ bool event_reader_error(const EventReader *reader, Error *err) {
     int64_t line = reader->line - reader->lines_back;
     int64_t byte = event_source_offset(&reader->source) - (int64_t)reader->back;
     if (reader->step == next_line)
-        return error_prefix(err, "%s:%lld", name, (long long)line);
-    return error_prefix(err, "%s: byte %lld", name, (long long)byte);
+        return error_prefix(err, "%s:%ld", name, line);
+    return error_prefix(err, "%s: byte %ld", name, byte);
 }
 
 bool event_reader_at_end(const EventReader *reader) {
@@ -330,16 +330,16 @@ bool event_reader_seek(EventReader *reader, const EventPlace *place, Error *err)
         return false;
     if (!behind || event_source_history(source, 0) != place->before)
         return error_data(
-            err, "%s is not the stream that was read before: the bytes before byte %lld differ",
-            source->name, (long long)place->offset);
+            err, "%s is not the stream that was read before: the bytes before byte %ld differ",
+            source->name, place->offset);
     reader->events = place->events;
     reader->line = place->line;
     mark(reader);
     return !goes_on_in_line(reader) ||
            error_data(err,
-                      "%s:%lld: the line had no end when it was read, and goes on now; its event "
+                      "%s:%ld: the line had no end when it was read, and goes on now; its event "
                       "was taken without the rest, so the stream must be read from its beginning",
-                      source->name, (long long)reader->line);
+                      source->name, reader->line);
 }
 
 const Warnings *event_reader_warnings(const EventReader *reader) { return &reader->warnings; }

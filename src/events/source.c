@@ -162,8 +162,8 @@ bool event_source_go(EventSource *source, int64_t offset, Error *err) {
     size_t history = offset < SOURCE_HISTORY ? (size_t)offset : SOURCE_HISTORY;
     if (offset > size_of(source))
         return error_data(
-            err, "%s is not the stream that was read before: it has %lld bytes, and %lld were read",
-            source->name, (long long)size_of(source), (long long)offset);
+            err, "%s is not the stream that was read before: it has %ld bytes, and %ld were read",
+            source->name, size_of(source), offset);
     source->base = offset - (int64_t)history;
     source->begin = source->end = 0;
     source->ended = false;
@@ -171,8 +171,7 @@ bool event_source_go(EventSource *source, int64_t offset, Error *err) {
         return cannot(err, EXIT_IO, "read", source->name);
     while (source->end < history)
         if (event_source_more(source, err) != EVENT_READ)
-            return error_set(err, EXIT_IO, "%s: ends before byte %lld", source->name,
-                             (long long)offset);
+            return error_set(err, EXIT_IO, "%s: ends before byte %ld", source->name, offset);
     source->begin = history;
     return true;
 }

@@ -47,10 +47,10 @@ static void check_rows(const Channel *channel, int round) {
     int64_t bad = channel->box[OUTGOING].bad[round] - 1;
     int64_t id = bad < 0 ? 0 : p->source_id[channel_send_list(channel, round).row[bad]];
     CHECK(bad < 0, EXIT_DIVERGED,
-          "layer %d, %s, epoch %u: the row %s node %lld holds a value that is not finite, or too "
+          "layer %d, %s, epoch %u: the row %s node %ld holds a value that is not finite, or too "
           "wide a range; lower train.lr or set train.clip_norm",
           channel->id.layer, direction_name(channel->id.direction), channel->epoch,
-          id < 0 ? "of the partial aggregate for" : "of", (long long)(id < 0 ? -1 - id : id));
+          id < 0 ? "of the partial aggregate for" : "of", id < 0 ? -1 - id : id);
 }
 
 // Of a message that is left out a header goes, without a payload.

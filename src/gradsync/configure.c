@@ -17,9 +17,9 @@ static bool configure_bits(GradForm *form, const Config *config, Error *err) {
     if (bits < 2 || bits > GRADIENT_BITS_MOST)
         return error_config(
             err,
-            "gradients.bits_rule: %s chooses from 2 to %d bits, but gradients.codec=%s has %lld; "
+            "gradients.bits_rule: %s chooses from 2 to %d bits, but gradients.codec=%s has %ld; "
             "set gradients.bits, or gradients.bits_rule=fixed",
-            rule->name, GRADIENT_BITS_MOST, config->gradients.codec, (long long)bits);
+            rule->name, GRADIENT_BITS_MOST, config->gradients.codec, bits);
     form->bits.rule = rule;
     form->bits.first = bits;
     form->bits.period = config->gradients.bits_period;
@@ -30,8 +30,7 @@ static bool configure_bits(GradForm *form, const Config *config, Error *err) {
 // Rows begin at whole cache lines.
 static bool check_bucket(int64_t bucket, Error *err) {
     return bucket % 16 == 0 ||
-           error_config(err, "gradients.bucket: expected a multiple of 16, found %lld",
-                        (long long)bucket);
+           error_config(err, "gradients.bucket: expected a multiple of 16, found %ld", bucket);
 }
 
 bool gradsync_configure(GradForm *form, const Config *config, Error *err) {

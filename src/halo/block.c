@@ -91,9 +91,9 @@ static bool diagonal_fill(float **out, Diagonal diagonal, const RowSet *set, con
         if (!(q.bottom > 0))
             return error_data(
                 err,
-                "%s: the edge weights at node %lld sum to %g, so its row cannot be normalised; "
+                "%s: the edge weights at node %ld sum to %g, so its row cannot be normalised; "
                 "weights must be positive (or use data.transforms 'binary')",
-                name, (long long)set->gid[i], set->degree_in[i]);
+                name, set->gid[i], set->degree_in[i]);
         (*out)[i] = (float)(q.top / (q.root ? sqrt(q.bottom) : q.bottom));
     }
     return true;

@@ -83,8 +83,8 @@ void requests_write(Requests *sent, const Pattern *pattern, const Boundary *b, c
             continue;
         int g = round_from(plan, r);
         CHECK(b->edge_begin[g + 1] - b->edge_begin[g] <= INT32_MAX, EXIT_MEMORY,
-              "rank %d reads %lld edges from rank %d, more than 2^31 - 1; use more ranks",
-              plan->rank, (long long)(b->edge_begin[g + 1] - b->edge_begin[g]), r);
+              "rank %d reads %ld edges from rank %d, more than 2^31 - 1; use more ranks",
+              plan->rank, b->edge_begin[g + 1] - b->edge_begin[g], r);
         count_round(count + HEAD * r, b, edges, g);
         sent->begin[r + 1] += words_of(count + HEAD * r, weighted);
     }

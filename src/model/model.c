@@ -109,8 +109,8 @@ void model_describe(const Model *m, char *out, size_t size) {
             if (op == NULL || at >= size)
                 continue;
             at += (size_t)snprintf(
-                out + at, size - at, "%slayer %d %s (%lld wide): %s", at > 0 ? "; " : "", l,
-                direction_name(d), (long long)columns,
+                out + at, size - at, "%slayer %d %s (%ld wide): %s", at > 0 ? "; " : "", l,
+                direction_name(d), columns,
                 m->parts.backend->aggregate_describe(op->aggregate, columns,
                                                      model_exchanged_rows(&m->shape, l, d)));
         }

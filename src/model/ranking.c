@@ -161,10 +161,9 @@ bool score_is_defined(const Score *score, const Shard *shard, const Comm *comm, 
     for (int64_t c = 0; c < shard->classes; c++)
         ranked += count[c] > 0 && count[c] < shard->val_nodes;
     *left_out = shard->classes - ranked;
-    return ranked > 0 ||
-           error_config(err,
-                        "train.metric: %s compares nodes that have a class with nodes that have it "
-                        "not, but all %lld validation nodes of %s have the same; use another "
-                        "metric, or splits with both",
-                        score->name, (long long)shard->val_nodes, shard->dataset_name);
+    return ranked > 0 || error_config(err,
+                                      "train.metric: %s compares nodes that have a class with "
+                                      "nodes that have it not, but all %ld validation nodes of %s "
+                                      "have the same; use another metric, or splits with both",
+                                      score->name, shard->val_nodes, shard->dataset_name);
 }

@@ -81,9 +81,8 @@ static bool count_layers(ModelShape *shape, const Config *config, Error *err) {
     int64_t layers = shape->kind->layers(shape, config) + (shape->jump != JUMP_NONE);
     int64_t beside = layers - shape->stages * config->model.layers;
     if (config->model.layers < 1 || layers > MODEL_LAYERS)
-        return error_config(err, "model.layers: expected 1 to %lld, found %lld",
-                            (long long)(MODEL_LAYERS - beside) / shape->stages,
-                            (long long)config->model.layers);
+        return error_config(err, "model.layers: expected 1 to %ld, found %ld",
+                            (MODEL_LAYERS - beside) / shape->stages, config->model.layers);
     shape->layers = (int)layers;
     return true;
 }

@@ -45,8 +45,8 @@ static bool check_jump(const ModelShape *shape, Error *err) {
             return error_config(
                 err,
                 "model.jk: max compares hidden levels value by value, so they have one width; "
-                "found %lld and %lld in model.hidden; use one width, or model.jk=cat",
-                (long long)shape->width[shape->stages], (long long)shape->width[level]);
+                "found %ld and %ld in model.hidden; use one width, or model.jk=cat",
+                shape->width[shape->stages], shape->width[level]);
     return true;
 }
 

@@ -38,9 +38,8 @@ bool loss_weights_fit(const Config *config, int64_t classes, LabelKind kind, Err
                                  "these have one; use train.class_weights");
     return count == 0 || count == classes ||
            error_config(
-               err,
-               "train.class_weights: expected a factor of each of the %lld classes, found %lld",
-               (long long)classes, (long long)count);
+               err, "train.class_weights: expected a factor of each of the %ld classes, found %ld",
+               classes, count);
 }
 
 void alloc_loss_weights(Model *m, const Allocator *allocator) {

@@ -40,10 +40,9 @@ static bool parts_key(char key[33], const Config *config, const char *hash_of_da
     }
     const char *takes = family_argument(method->name); // ":PATH" is not hashed, but its content
     int name = takes != NULL ? (int)(takes - method->name) - 1 : (int)strlen(method->name);
-    int length =
-        snprintf(text, sizeof text, "parts %d|%s|%.*s|%s|%lld|%d|%d%d|%d", PARTS_VERSION,
-                 hash_of_dataset, name, method->name, content, (long long)config->partition.seed,
-                 parts, train, edges, config->partition.reorder);
+    int length = snprintf(text, sizeof text, "parts %d|%s|%.*s|%s|%ld|%d|%d%d|%d", PARTS_VERSION,
+                          hash_of_dataset, name, method->name, content, config->partition.seed,
+                          parts, train, edges, config->partition.reorder);
     hash_bytes_text(text, (size_t)length, key);
     return true;
 }

@@ -79,8 +79,8 @@ bool partition_cut_again(PartPieces *out, const Shard *shard, int pieces, const 
                             "estimated; name a method that cuts, such as metis",
                             config->partition.method);
     if (own < pieces)
-        return error_data(err, "%s: a part of %lld nodes cannot be cut into %d pieces",
-                          shard->dataset_name, (long long)own, pieces);
+        return error_data(err, "%s: a part of %ld nodes cannot be cut into %d pieces",
+                          shard->dataset_name, own, pieces);
     CLEARED(memory_drop) int32_t *piece = ALLOC(int32_t, own, "pieces of a part");
     bool ok = pieces == 1 || cut_inner(piece, shard, pieces, config, err);
     CLEARED(memory_drop)

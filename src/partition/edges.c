@@ -130,8 +130,8 @@ void part_edges_init(PartEdges *edges, const PartReads *r) {
     list_remote(edges, r);
     int64_t columns = order_own(r->order, r->from, r->p) + edges->remote;
     CHECK(columns <= INT32_MAX, EXIT_MEMORY,
-          "part %d has %lld rows with its halo rows, more than 2^31 - 1; cut into more parts", r->p,
-          (long long)columns);
+          "part %d has %ld rows with its halo rows, more than 2^31 - 1; cut into more parts", r->p,
+          columns);
     alloc_rows(edges, r);
     fill_all_rows(edges, r, columns);
     for (int64_t h = 0; h < edges->remote; h++)

@@ -102,8 +102,8 @@ static void repair(int32_t *part, const CutInput *input, const Method *method, W
 bool cut_is_possible(const char *name, int64_t nodes, int parts, Error *err) {
     int64_t most = nodes < PARTS_MOST ? nodes : PARTS_MOST;
     return (parts >= 1 && parts <= most) ||
-           error_config(err, "%s: %lld nodes cannot be cut into %d parts; use 1 to %lld ranks",
-                        name, (long long)nodes, parts, (long long)most);
+           error_config(err, "%s: %ld nodes cannot be cut into %d parts; use 1 to %ld ranks", name,
+                        nodes, parts, most);
 }
 
 bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int parts,

@@ -81,10 +81,10 @@ static bool count_entries(int64_t *entries, const Induced *set, Error *err) {
     int64_t counted = weights > *entries ? weights : *entries;
     return counted <= most - set->count ||
            error_data(err,
-                      "the graph has %lld neighbour entries, and this METIS counts to %lld; use "
+                      "the graph has %ld neighbour entries, and this METIS counts to %ld; use "
                       "partition.method fennel, random, blocks or file:PATH, or a METIS with "
                       "64-bit indices",
-                      (long long)counted, (long long)most);
+                      counted, most);
 }
 
 static bool metis_graph_init(MetisGraph *metis, const Induced *set, double limit, Error *err) {
@@ -227,8 +227,8 @@ static const idx_t *metis_run(MetisGraph *metis, int parts, const Balance *balan
         return NULL;
     const idx_t *part = metis_job_array(job, job->part);
     for (idx_t i = 0; i < metis->nodes; i++)
-        CHECK(part[i] >= 0 && part[i] < parts, EXIT_BUG, "METIS put node %lld into part %lld of %d",
-              (long long)i, (long long)part[i], parts);
+        CHECK(part[i] >= 0 && part[i] < parts, EXIT_BUG, "METIS put node %ld into part %ld of %d",
+              (int64_t)i, (int64_t)part[i], parts);
     return part;
 }
 
@@ -249,8 +249,8 @@ static const idx_t *cut_with_weights(MetisGraph *metis, const CutInput *input, E
         metis_run(metis, input->parts, &balance, input->config->partition.seed, err);
     int64_t cut = metis->process.job->cut;
     CHECK(part == NULL || cut == metis_count_cut(metis, part), EXIT_BUG,
-          "METIS reports a cut of %lld edges, but the cut has %lld", (long long)cut,
-          (long long)metis_count_cut(metis, part));
+          "METIS reports a cut of %ld edges, but the cut has %ld", cut,
+          (int64_t)metis_count_cut(metis, part));
     return part;
 }
 

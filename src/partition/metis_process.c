@@ -138,15 +138,13 @@ static int wait_for(pid_t pid, bool *stopped) {
 // How it ended, where that is not by writing the parts.
 static bool say_end(const MetisProcess *process, const char *program, int status, Error *err) {
     const MetisJob *job = process->job;
-    long long nodes = (long long)job->nodes;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-        return error_set(
-            err, EXIT_MEMORY,
-            "METIS was killed while it cut %lld nodes, probably by the kernel for lack "
-            "of memory (it had taken %.1f GiB); %s",
-            nodes, (double)taken / (1 << 30), advice);
+        return error_set(err, EXIT_MEMORY,
+                         "METIS was killed while it cut %ld nodes, probably by the kernel for lack "
+                         "of memory (it had taken %.1f GiB); %s",
+                         job->nodes, (double)taken / (1 << 30), advice);
     if (WIFSIGNALED(status))
-        return error_set(err, EXIT_UNAVAILABLE, "METIS failed on %lld nodes (%s); %s", nodes,
+        return error_set(err, EXIT_UNAVAILABLE, "METIS failed on %ld nodes (%s); %s", job->nodes,
                          strsignal(WTERMSIG(status)), advice);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return error_set(err, EXIT_UNAVAILABLE,
@@ -158,11 +156,11 @@ static bool say_end(const MetisProcess *process, const char *program, int status
 
 static bool say_status(const MetisJob *job, Error *err) {
     if (job->status == METIS_ERROR_MEMORY)
-        return error_set(err, EXIT_MEMORY, "METIS ran out of memory on %lld nodes; %s",
-                         (long long)job->nodes, advice);
+        return error_set(err, EXIT_MEMORY, "METIS ran out of memory on %ld nodes; %s", job->nodes,
+                         advice);
     if (job->status == METIS_ERROR_INPUT)
-        return error_set(err, EXIT_UNAVAILABLE, "METIS refuses the graph of %lld nodes; %s",
-                         (long long)job->nodes, advice);
+        return error_set(err, EXIT_UNAVAILABLE, "METIS refuses the graph of %ld nodes; %s",
+                         job->nodes, advice);
     return error_set(err, EXIT_STOPPED, "METIS was interrupted (status %d); start again",
                      job->status);
 }
@@ -181,8 +179,8 @@ bool metis_process_run(MetisProcess *process, Error *err) {
             strerror(failed), advice);
     int status = wait_for(pid, &stopped);
     if (stopped)
-        return error_set(err, EXIT_STOPPED, "stopped while METIS cut %lld nodes; start again",
-                         (long long)process->job->nodes);
+        return error_set(err, EXIT_STOPPED, "stopped while METIS cut %ld nodes; start again",
+                         process->job->nodes);
     const MetisJob *job = process->job;
     if (status != 0 || job->status == METIS_JOB_UNFINISHED)
         return say_end(process, program, status, err);

@@ -1,7 +1,6 @@
 // <name>.part.K: one part id per line, 0..K-1, line i = node i (the format of METIS, DGL and
 // hMETIS). The hyperedges of a hypergraph have a file of the same kind, <name>.hpart.K.
 #include "internal.h"
-#include <inttypes.h>
 
 enum { PART_FILE_LINE = 32 }; // an id, spaces and a line end; a part file has no longer lines
 
@@ -63,12 +62,12 @@ bool part_file_parse(int32_t *part, int64_t rows, int set, int parts, const char
         stop = stop != NULL ? stop : end;
         int64_t id;
         if (!line_number(at, stop, &id))
-            return error_data(err, "%s:%" PRId64 ": not a part id; write one integer a line", path,
+            return error_data(err, "%s:%ld: not a part id; write one integer a line", path,
                               line + 1);
         if (id < 0 || id >= parts)
             return error_data(err,
-                              "%s:%" PRId64 ": part %" PRId64
-                              " is outside 0..%d; the file must be a cut into %d parts, or run it "
+                              "%s:%ld: part %ld is outside 0..%d; the file must be a cut into %d "
+                              "parts, or run it "
                               "with more ranks",
                               path, line + 1, id, parts - 1, parts);
         if (line < rows)
@@ -78,8 +77,7 @@ bool part_file_parse(int32_t *part, int64_t rows, int set, int parts, const char
     }
     if (line != rows)
         return error_data(err,
-                          "%s: %" PRId64 " lines for %" PRId64
-                          " %ss; it must have one line for each %s of this %s",
+                          "%s: %ld lines for %ld %ss; it must have one line for each %s of this %s",
                           path, line, rows, kinds[set].row, kinds[set].row, kinds[set].whole);
     return true;
 }

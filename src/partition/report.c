@@ -1,6 +1,5 @@
 // The report of a partition: statistics of each part, and rows sent between parts.
 #include "internal.h"
-#include <inttypes.h>
 
 static double percent(int64_t a, int64_t b) { return b > 0 ? 100 * (double)a / (double)b : 0.0; }
 
@@ -16,10 +15,8 @@ static int64_t rows_from_others(const Manifest *m, const PartFigures *f) {
 static void print_part(const Sink *out, const Manifest *m, const char *rank, const PartFigures *f) {
     bool star = m->hyperedges > 0;
     int64_t others = rows_from_others(m, f);
-    sink_print(out,
-               "%4s%10" PRId64 "%*" PRId64 "%*" PRId64 "%10" PRId64 " %6.1f%%%12" PRId64
-               " %6.1f%%%8" PRId64 "\n",
-               rank, f->own, widths[star][0], f->central, widths[star][1],
+    sink_print(out, "%4s%10ld%*ld%*ld%10ld %6.1f%%%12ld %6.1f%%%8ld\n", rank, f->own,
+               widths[star][0], f->central, widths[star][1],
                star ? f->hyperedges : f->own - f->central, others, percent(others, f->own),
                f->edges, percent(f->edges_remote, f->edges), f->train);
 }
@@ -84,38 +81,34 @@ static bool print_messages(const Sink *out, const Manifest *m, const char *folde
 }
 
 static void print_graph(const Sink *out, const Manifest *m) {
-    sink_print(out, "graph      %" PRId64 " nodes, %" PRId64 " stored edges, %s\n", m->nodes,
-               m->edges, m->symmetric ? "symmetric" : "directed");
-    sink_print(out, "parts      %d by %s, seed %" PRId64 "\n", m->parts, SHOWN(m->method), m->seed);
-    sink_print(out, "edge cut   %" PRId64 " of %" PRId64 " joined pairs (%.1f%%)\n", m->edge_cut,
+    sink_print(out, "graph      %ld nodes, %ld stored edges, %s\n", m->nodes, m->edges,
+               m->symmetric ? "symmetric" : "directed");
+    sink_print(out, "parts      %d by %s, seed %ld\n", m->parts, SHOWN(m->method), m->seed);
+    sink_print(out, "edge cut   %ld of %ld joined pairs (%.1f%%)\n", m->edge_cut,
                m->undirected_edges, percent(m->edge_cut, m->undirected_edges));
     sink_print(out, "halo       remote-neighbour ratio %.1f%% (mean of halo rows / own rows)\n",
                100 * ranks_halo_ratio(m->part, m->parts));
     sink_print(out, "readers    %.2f other parts read a row (mean of the rows that any reads)\n",
                ranks_multiplicity(m->part, m->parts));
-    sink_print(out, "messages   %" PRId64 " rows sent in each forward exchange\n",
-               manifest_rows_sent(m));
+    sink_print(out, "messages   %ld rows sent in each forward exchange\n", manifest_rows_sent(m));
 }
 
 static void print_hypergraph(const Sink *out, const Manifest *m) {
     const HyperCut *cut = &m->hypercut;
     Workload workload = ranks_workload(m->part, m->parts);
-    sink_print(out, "hypergraph %" PRId64 " nodes, %" PRId64 " hyperedges, %" PRId64 " pins, %s\n",
-               m->nodes, m->hyperedges, m->edges, m->symmetric ? "undirected" : "directed");
-    sink_print(out, "parts      %d by %s, seed %" PRId64 "\n", m->parts, SHOWN(m->method), m->seed);
-    sink_print(out, "replicas   R = %" PRId64, cut->replicas);
+    sink_print(out, "hypergraph %ld nodes, %ld hyperedges, %ld pins, %s\n", m->nodes, m->hyperedges,
+               m->edges, m->symmetric ? "undirected" : "directed");
+    sink_print(out, "parts      %d by %s, seed %ld\n", m->parts, SHOWN(m->method), m->seed);
+    sink_print(out, "replicas   R = %ld", cut->replicas);
     if (m->symmetric)
-        sink_print(out, ", 2 R = %" PRId64, 2 * cut->replicas);
+        sink_print(out, ", 2 R = %ld", 2 * cut->replicas);
     sink_print(out, ", replication factor %.3f ((n + R) / n)\n", hypercut_factor(m));
-    sink_print(out,
-               "cut        %" PRId64 " of %" PRId64
-               " hyperedges (%.1f%%), connectivity - 1: %" PRId64 "\n",
-               cut->cut, m->hyperedges, percent(cut->cut, m->hyperedges), cut->connectivity);
+    sink_print(out, "cut        %ld of %ld hyperedges (%.1f%%), connectivity - 1: %ld\n", cut->cut,
+               m->hyperedges, percent(cut->cut, m->hyperedges), cut->connectivity);
     if (cut->weighted)
         sink_print(out, "weight     %.6g of %.6g is that of cut hyperedges\n", cut->weight_cut,
                    cut->weight);
-    sink_print(out,
-               "messages   %" PRId64 " rows sent in both stages with lossless.cover=replicas\n",
+    sink_print(out, "messages   %ld rows sent in both stages with lossless.cover=replicas\n",
                manifest_rows_sent(m));
     sink_print(out, "workload   CoV %.3f, largest / mean %.3f (nodes, hyperedges and replicas)\n",
                workload.variation, workload.largest);

@@ -11,7 +11,6 @@
 // of the whole file against the part's line of ranks.jsonl, then every offset, column and id
 // against its bounds (shard_check.c).
 #include "internal.h"
-#include <inttypes.h>
 
 // ---- facts: integers in the metadata
 
@@ -267,7 +266,7 @@ bool shard_write(const Shard *shard, const Dataset *dataset, const char *path, E
     const char *metadata[2 * FACTS + 7] = {0};
     int count = 0;
     for (int i = 0; i < facts_count(shard); i++) {
-        snprintf(text[i], sizeof text[i], "%" PRId64, facts.value[i]);
+        snprintf(text[i], sizeof text[i], "%ld", facts.value[i]);
         metadata[count++] = fact_names[i];
         metadata[count++] = text[i];
     }

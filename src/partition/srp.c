@@ -69,9 +69,9 @@ static bool cut_srp(int32_t *part, const CutInput *input, Warnings *warnings, Er
 
 static void depends_on(char *out, size_t size, const Config *config) {
     SrpOptions o = srp_options(config, 1);
-    snprintf(out, size, "srp %d|%s|%s|%d%d|%lld|%d|%.17g|%lld|%d%d|%d", SRP_VERSION,
-             config->stream.order, o.score, o.during, o.after, (long long)o.window, o.iterations,
-             o.epsilon, (long long)o.capacity, o.window_votes, o.window_balance, o.passes);
+    snprintf(out, size, "srp %d|%s|%s|%d%d|%ld|%d|%.17g|%ld|%d%d|%d", SRP_VERSION,
+             config->stream.order, o.score, o.during, o.after, o.window, o.iterations, o.epsilon,
+             o.capacity, o.window_votes, o.window_balance, o.passes);
 }
 
 const Method method_srp = {.name = "srp",

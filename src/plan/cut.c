@@ -121,8 +121,8 @@ bool plan_cut_estimate(PlanCut *cut, PlanCut *base, const PlanGrowth *growth, in
                             "first: fringe partition CONFIG --parts %d",
                             first->dataset_name, parts);
     if (nodes < parts)
-        return error_data(err, "%s has %lld nodes, fewer than %d ranks", first->dataset_name,
-                          (long long)nodes, parts);
+        return error_data(err, "%s has %ld nodes, fewer than %d ranks", first->dataset_name, nodes,
+                          parts);
     const double *of[3] = {growth->halo, growth->crossing, growth->marginal};
     *cut = (PlanCut){.parts = parts, .held = 1, .base = base, .halo_balance = base->halo_balance};
     for (int i = 0; i < 3; i++) {

@@ -195,8 +195,8 @@ static void run(ProgramRun *run) {
         program_figure(run, "residual", left);
         if (!(left <= run->parts->config->program.tolerance))
             snprintf(run->result->warning, sizeof run->result->warning,
-                     "harmonic ended after %lld iterations with a residual of %.3g",
-                     (long long)run->iterations, left);
+                     "harmonic ended after %ld iterations with a residual of %.3g", run->iterations,
+                     left);
         scores_report(run, h.f, reached);
     }
 }

@@ -46,8 +46,7 @@ void ids_report(ProgramRun *run) {
         return;
     uint64_t *id = read_ids(parts, path, &count, run->err);
     if (run->err->code == 0 && count != nodes)
-        error_data(run->err, "node_ids.npy has %lld ids for %lld nodes", (long long)count,
-                   (long long)nodes);
+        error_data(run->err, "node_ids.npy has %ld ids for %ld nodes", count, nodes);
     if (run->err->code != 0)
         memory_free(id);
     else
@@ -75,8 +74,8 @@ static void mark_nodes(const ProgramRun *run, const uint64_t *id, int64_t count,
     for (int64_t k = 0; k < count; k++) {
         int64_t node = node_of(known, nodes, id[k]);
         if (node < 0) {
-            error_data(run->err, "%s names node %llu, which the data do not have",
-                       run->parts->config->program.start, (unsigned long long)id[k]);
+            error_data(run->err, "%s names node %lu, which the data do not have",
+                       run->parts->config->program.start, id[k]);
             return;
         }
         listed[node] = 1;

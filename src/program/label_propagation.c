@@ -228,8 +228,8 @@ static void report(Spread *s, Ending ending, int64_t rounds, int64_t flipping) {
     program_count(run, "nodes in a cycle of two rounds", ending == CYCLE ? flipping : 0);
     if (ending == NEVER)
         snprintf(run->result->warning, sizeof run->result->warning,
-                 "label-propagation did not settle in %lld rounds: the last one changed %lld nodes",
-                 (long long)rounds, (long long)flipping);
+                 "label-propagation did not settle in %ld rounds: the last one changed %ld nodes",
+                 rounds, flipping);
     if (s->by_labels)
         report_classes(s, kept);
     program_array(run, (ProgramArray){"labels.npy", "<i8", sizeof *copy, 0, 0, copy});

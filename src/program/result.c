@@ -61,7 +61,7 @@ bool program_goes_on(ProgramRun *run, int64_t iteration, const char *what, doubl
     bool asked = parts->stopped != NULL && parts->stopped();
     if (comm_max_double(parts->comm, asked) == 0)
         return true;
-    error_set(run->err, EXIT_STOPPED, "stopped after %lld iterations; nothing was written",
-              (long long)iteration);
+    error_set(run->err, EXIT_STOPPED, "stopped after %ld iterations; nothing was written",
+              iteration);
     return false;
 }

@@ -122,8 +122,8 @@ static void make_diagonal(Eigen *e) {
                 last++;
             if (last == first)
                 break;
-            CHECK(turn < TURNS, EXIT_BUG, "an eigenvalue of a matrix of %lld rows was not found",
-                  (long long)e->n);
+            CHECK(turn < TURNS, EXIT_BUG, "an eigenvalue of a matrix of %ld rows was not found",
+                  e->n);
             step(e, first, last);
         }
 }

@@ -49,15 +49,14 @@ static bool pairs_fit(Lanczos *l) {
     if (l->pairs > space)
         return error_data(
             l->run->err,
-            "%s has %lld eigenvalues that are not 0 (%lld nodes with edges less %lld components), "
-            "and program.pairs asks for %lld; ask for no more than there are",
-            parts->shard->dataset_name, (long long)space, (long long)l->space.zero.covered,
-            (long long)l->space.zero.count, (long long)l->pairs);
+            "%s has %ld eigenvalues that are not 0 (%ld nodes with edges less %ld components), and "
+            "program.pairs asks for %ld; ask for no more than there are",
+            parts->shard->dataset_name, space, l->space.zero.covered, l->space.zero.count,
+            l->pairs);
     if (l->most < space && l->most < needed * BLOCK)
         return error_config(
-            l->run->err,
-            "program.blocks=%lld are too few for program.pairs=%lld; set at least %lld",
-            (long long)parts->config->program.blocks, (long long)l->pairs, (long long)needed);
+            l->run->err, "program.blocks=%ld are too few for program.pairs=%ld; set at least %ld",
+            parts->config->program.blocks, l->pairs, needed);
     return true;
 }
 
@@ -301,10 +300,9 @@ static void warn(Lanczos *l) {
         reached += l->left[j] <= tolerance;
     if (reached < l->pairs)
         snprintf(warning, sizeof l->run->result->warning,
-                 "spectral ended after %lld blocks with %lld of %lld pairs within %g; the largest "
+                 "spectral ended after %ld blocks with %ld of %ld pairs within %g; the largest "
                  "residual is %.3g (residuals.npy has all), and more program.blocks may help",
-                 (long long)l->blocks, (long long)reached, (long long)l->pairs, tolerance,
-                 l->largest);
+                 l->blocks, reached, l->pairs, tolerance, l->largest);
 }
 
 static void report(Lanczos *l) {

@@ -150,8 +150,7 @@ void subspace_append(Subspace *s, int64_t live, double *coupling, double *gram) 
         live = turned.live;
         good = live == want && turned.least >= much;
     }
-    CHECK(live == want, EXIT_BUG, "a basis of %lld columns could not be continued",
-          (long long)s->columns);
+    CHECK(live == want, EXIT_BUG, "a basis of %ld columns could not be continued", s->columns);
     subspace_copy(s, subspace_block(s, whole_blocks(s->columns)), s->block);
     s->columns += want;
 }

@@ -85,8 +85,7 @@ bool report_assignment(Report *report, const Assignment *assignment, const Tenso
     Assigned assigned = {.assignment = *assignment, .count = count};
     memcpy(assigned.widths, widths, (size_t)count * sizeof *widths);
     if (assignment->warning[0] != 0)
-        sink_warn(report->sink, "epoch %lld: %s", (long long)assignment->applied,
-                  SHOWN(assignment->warning));
+        sink_warn(report->sink, "epoch %ld: %s", assignment->applied, SHOWN(assignment->warning));
     return writer_put(report->writer, store, report, &assigned, sizeof assigned, err);
 }
 

@@ -62,9 +62,8 @@ static void print_exchange(const Sink *sink, const MeasuredExchange *m) {
 }
 
 void report_print_choice(const Sink *sink, const CodecChoice *choice) {
-    sink_note(sink,
-              "exchanges  from epoch %lld on, as measured (an epoch, with its computation):\n",
-              (long long)choice->epoch);
+    sink_note(sink, "exchanges  from epoch %ld on, as measured (an epoch, with its computation):\n",
+              choice->epoch);
     for (int i = 0; i < choice->count; i++)
         print_exchange(sink, &choice->exchange[i]);
 }

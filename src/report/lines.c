@@ -53,9 +53,9 @@ void report_line(const EpochRecord *record, const Score *score, int64_t epochs, 
     char begin[160], scores[64], text[QUANTITY], seconds[QUANTITY + 2],
         bytes[QUANTITY + 2] = "", skipped[32] = "", remains[QUANTITY + 8] = "";
     print_scores(scores, record, score);
-    int digits = snprintf(NULL, 0, "%lld", (long long)epochs);
-    snprintf(begin, sizeof begin, "epoch %*lld/%lld  loss %s%s", digits, (long long)record->epoch,
-             (long long)epochs, loss_text(text, record->loss), scores);
+    int digits = snprintf(NULL, 0, "%ld", epochs);
+    snprintf(begin, sizeof begin, "epoch %*ld/%ld  loss %s%s", digits, record->epoch, epochs,
+             loss_text(text, record->loss), scores);
     snprintf(seconds, sizeof seconds, "  %s", SHOWN_SECONDS(record->seconds));
     if (record->bytes > 0)
         snprintf(bytes, sizeof bytes, "  %s", SHOWN_BYTES((double)record->bytes));
@@ -88,7 +88,7 @@ void report_parts_line(const EpochRecord *record, char out[REPORT_LINE]) {
 enum { PROGRESS_PAUSE = 10 }; // reports a second, at most
 
 void report_begin_progress(const Report *report) {
-    progress_begin("train", "%lld epochs", (long long)report->config->train.epochs);
+    progress_begin("train", "%ld epochs", report->config->train.epochs);
 }
 
 void report_progress(Report *report, const EpochRecord *record, double left) {
@@ -125,11 +125,11 @@ void report_print_times(const Report *report) {
     progress_drop();
     if (times->epochs == 0)
         return;
-    sink_note(sink,
-              "time       %lld epochs %s: compute %.0f %%, pack %.0f %%, wait %.0f %%, "
-              "rest %.0f %%\n",
-              (long long)times->epochs, SHOWN_SECONDS(times->seconds), share * compute_of(s),
-              share * pack_of(s), share * s[TIMER_WAIT], share * rest_of(s, times->seconds));
+    sink_note(
+        sink,
+        "time       %ld epochs %s: compute %.0f %%, pack %.0f %%, wait %.0f %%, rest %.0f %%\n",
+        times->epochs, SHOWN_SECONDS(times->seconds), share * compute_of(s), share * pack_of(s),
+        share * s[TIMER_WAIT], share * rest_of(s, times->seconds));
     sink_note(sink, "           evaluation %s, assignment of bit widths %s\n",
               SHOWN_SECONDS(times->evaluation), SHOWN_SECONDS(times->assignment));
 }

@@ -70,8 +70,8 @@ static bool count_up_to(Report *report, int64_t last, int64_t *keep, Error *err)
     int64_t count = file != NULL ? count_lines(report, file, last, keep) : 0;
     bool ok = file == NULL || !ferror(file) || cannot(report, EXIT_IO, "read", err);
     if (ok && count < last)
-        sink_warn(report->sink, "%s is missing %lld of the %lld epochs before the resume",
-                  SHOWN(report->path), (long long)(last - count), (long long)last);
+        sink_warn(report->sink, "%s is missing %ld of the %ld epochs before the resume",
+                  SHOWN(report->path), last - count, last);
     return ok;
 }
 
@@ -293,10 +293,10 @@ static void warn_of_memory(Report *report, const EpochRecord *record) {
     if (strcmp(memory, "feedback") != 0 &&
         report_memory_costs(&report->costly, record->gradient_memory))
         sink_warn(report->sink,
-                  "epoch %lld: gradients.memory=%s costs more than it brings: the gradients are "
+                  "epoch %ld: gradients.memory=%s costs more than it brings: the gradients are "
                   "further from it than from zero (%.3g times, as before in many epochs); set "
                   "gradients.memory=none, gradients.rounding=nearest or more gradients.bits",
-                  (long long)record->epoch, memory, record->gradient_memory);
+                  record->epoch, memory, record->gradient_memory);
 }
 
 // First weights make all gradients alike, so the first measurement says nothing.
@@ -305,10 +305,10 @@ static void say_uniform(Report *report, const EpochRecord *record) {
         return;
     if (!report->said_uniform)
         sink_say(report->sink,
-                 "note       epoch %lld: train.sample=%s draws uniformly where the gradients "
-                 "of nodes are as alike as here (%.3f; above 1.05 it follows them); "
-                 "sample_gain in metrics.jsonl\n",
-                 (long long)record->epoch, report->config->train.sample, record->sample_gain);
+                 "note       epoch %ld: train.sample=%s draws uniformly where the gradients of "
+                 "nodes are as alike as here (%.3f; above 1.05 it follows them); sample_gain in "
+                 "metrics.jsonl\n",
+                 record->epoch, report->config->train.sample, record->sample_gain);
     report->said_uniform = true;
 }
 

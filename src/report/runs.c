@@ -26,19 +26,17 @@ void report_print_result(const Report *report, const RunResult *r, bool is_outpu
     char scores[80];
     const Score *score = report_score(report);
     SinkKind kind = is_output ? SINK_OUTPUT : SINK_NOTE;
-    sink_put(report->sink, kind, "result     epoch %lld: %s (%s, seed %lld)\n",
-             (long long)r->epochs, scores_of(scores, score, r->last), score->title,
-             (long long)report->config->run.seed);
+    sink_put(report->sink, kind, "result     epoch %ld: %s (%s, seed %ld)\n", r->epochs,
+             scores_of(scores, score, r->last), score->title, report->config->run.seed);
     if (r->best_epoch > 0)
-        sink_put(report->sink, kind, "best       epoch %lld: %s\n", (long long)r->best_epoch,
+        sink_put(report->sink, kind, "best       epoch %ld: %s\n", r->best_epoch,
                  scores_of(scores, score, r->best));
     if (report_has_average(r))
-        sink_put(report->sink, kind, "average    of the last %lld evaluations: %s\n",
-                 (long long)report->config->train.average, scores_of(scores, score, r->average));
+        sink_put(report->sink, kind, "average    of the last %ld evaluations: %s\n",
+                 report->config->train.average, scores_of(scores, score, r->average));
     if (r->stopped_early > 0)
-        sink_put(report->sink, kind,
-                 "stopped    early: no better validation in %lld evaluation%s\n",
-                 (long long)r->stopped_early, r->stopped_early == 1 ? "" : "s");
+        sink_put(report->sink, kind, "stopped    early: no better validation in %ld evaluation%s\n",
+                 r->stopped_early, r->stopped_early == 1 ? "" : "s");
     print_cost(r, report->sink, kind);
 }
 

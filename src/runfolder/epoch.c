@@ -7,7 +7,7 @@
 #include <errno.h>
 
 const char *runfolder_epoch_name(char out[RUNFOLDER_NAME], int64_t epoch, const char *ending) {
-    snprintf(out, RUNFOLDER_NAME, "epoch-%lld%s", (long long)epoch, ending);
+    snprintf(out, RUNFOLDER_NAME, "epoch-%ld%s", epoch, ending);
     return out;
 }
 

@@ -93,12 +93,12 @@ static double rounded_up(double value) {
 void srp_bound_text(char *out, size_t size, const SrpOptions *options, const SrpBound *bound) {
     char key[64];
     if (options->capacity > 0)
-        snprintf(key, sizeof key, "stream.capacity=%lld", (long long)options->capacity);
+        snprintf(key, sizeof key, "stream.capacity=%ld", options->capacity);
     else
         snprintf(key, sizeof key, "stream.epsilon=%g", options->epsilon);
     snprintf(out, size,
-             "%s cannot be kept: hyperedges are not split, the largest has %lld pins, and %d parts "
-             "have %.1f in the mean; a part gets at most %lld, as with stream.epsilon=%.3g",
-             key, (long long)bound->largest, options->parts, bound->mean, (long long)bound->most,
+             "%s cannot be kept: hyperedges are not split, the largest has %ld pins, and %d parts "
+             "have %.1f in the mean; a part gets at most %ld, as with stream.epsilon=%.3g",
+             key, bound->largest, options->parts, bound->mean, bound->most,
              rounded_up((double)bound->most / bound->mean - 1));
 }

@@ -3,8 +3,6 @@
 // removed when the new one is in its place.
 #include "internal.h"
 
-#include <inttypes.h>
-
 static const char *const files[] = {"hypergraph.safetensors", "homes.safetensors"};
 enum { FILES = sizeof files / sizeof *files };
 
@@ -41,7 +39,7 @@ static bool write_manifest(const Stream *stream, const EventPlace *place, const 
                            Error *err) {
     JsonWriter out;
     char before[32];
-    snprintf(before, sizeof before, "%016" PRIx64, place->before);
+    snprintf(before, sizeof before, "%016lx", place->before);
     json_writer_begin(&out, true);
     json_put_string(&out, "format", "fringe-stream-checkpoint");
     JSON_PUT_INTS(&out, {"version", 1}, {"events", stream->events}, {"offset", place->offset},
@@ -55,7 +53,7 @@ static bool write_manifest(const Stream *stream, const EventPlace *place, const 
 
 static void checkpoint_path(char *out, size_t size, const Stream *stream, int64_t events) {
     char name[64];
-    snprintf(name, sizeof name, "events-%" PRId64, events);
+    snprintf(name, sizeof name, "events-%ld", events);
     path_join(out, size, PATH_IN(stream->request->folder, "checkpoints"), name);
 }
 
@@ -200,7 +198,7 @@ bool stream_restore(Stream *stream, bool *found, Error *err) {
     *found = events >= 0;
     if (!*found)
         return true;
-    progress_begin("resume", "after event %lld", (long long)events);
+    progress_begin("resume", "after event %ld", events);
     checkpoint_path(folder, sizeof folder, stream, events);
     CLEARED(json_drop) Json *manifest = json_read(PATH_IN(folder, "checkpoint.json"), err);
     bool ok = manifest != NULL && restore_from(stream, manifest, folder, err);

@@ -141,7 +141,7 @@ bool snapshot_write(Stream *stream, const char *name, Error *err) {
         snprintf(stream->summary->snapshot, sizeof stream->summary->snapshot, "%s", s.place);
     else
         file_remove(s.writing, &(Error){0});
-    snprintf(after, sizeof after, "after event %lld", (long long)stream->events);
+    snprintf(after, sizeof after, "after event %ld", stream->events);
     progress_end(ok ? after : "");
     return ok;
 }

@@ -1,7 +1,6 @@
 // The loop over the events of a stream.
 #include "internal.h"
 
-#include <inttypes.h>
 #include <time.h>
 
 enum { MEMORY_LOOKS = 1 << 18 }; // events between two looks at the memory in use
@@ -42,7 +41,7 @@ static bool resume(Stream *s, Error *err) {
     s->summary->pins_at_first = srp_live(s->srp)->pins;
     s->events_at_first = s->events;
     if (event_reader_can_seek(s->reader) || s->request->skip > 0)
-        sink_note(s->request->sink, "resumed    after event %" PRId64 "\n", s->events);
+        sink_note(s->request->sink, "resumed    after event %ld\n", s->events);
     if (event_reader_can_seek(s->reader))
         return s->request->skip == 0 ||
                error_usage(err,
@@ -50,14 +49,14 @@ static bool resume(Stream *s, Error *err) {
                            s->request->source);
     if (s->request->skip == 0)
         sink_say(s->request->sink,
-                 "resumed    after event %" PRId64
-                 "; %s cannot be rewound, so the sender must begin with the next event, or "
-                 "send all again while --skip %" PRId64 " is given\n",
+                 "resumed    after event %ld; %s cannot be rewound, so the sender must begin with "
+                 "the next event, or "
+                 "send all again while --skip %ld is given\n",
                  s->events, SHOWN(s->request->source), s->events);
     return s->request->skip == 0 || s->request->skip == s->events ||
            error_usage(err,
-                       "--skip %" PRId64 ": the checkpoint holds %" PRId64
-                       " events; skip these, or none if the sender begins with the next one",
+                       "--skip %ld: the checkpoint holds %ld events; skip these, or none if the "
+                       "sender begins with the next one",
                        s->request->skip, s->events);
 }
 
@@ -105,8 +104,8 @@ static void begin_progress(Stream *s) {
 static bool fits(const Stream *s, Error *err) {
     return s->events % MEMORY_LOOKS != 0 || srp_bytes(s->srp) < s->memory_limit ||
            error_set(err, EXIT_MEMORY,
-                     "the hypergraph takes %.3g GiB after %" PRId64
-                     " events, and no more may be used; go on with --resume auto on a larger "
+                     "the hypergraph takes %.3g GiB after %ld events, and no more may be used; go "
+                     "on with --resume auto on a larger "
                      "machine or with a larger run.memory_limit",
                      (double)srp_bytes(s->srp) / 1073741824.0, s->events);
 }
@@ -114,7 +113,7 @@ static bool fits(const Stream *s, Error *err) {
 static bool is_due(int64_t every, int64_t events) { return every > 0 && events % every == 0; }
 
 static void name_snapshot(const Stream *s, char name[EVENT_NAME]) {
-    snprintf(name, EVENT_NAME, "events-%" PRId64, s->events);
+    snprintf(name, EVENT_NAME, "events-%ld", s->events);
 }
 
 static bool snapshot_if_due(Stream *s, Error *err) {
@@ -173,7 +172,7 @@ static bool has_changed(const Stream *s) { return s->passing == 0 && s->events >
 
 static bool checkpoint(Stream *s, const EventPlace *place, Error *err) {
     progress_drop();
-    progress_begin("checkpoint", "after event %" PRId64, s->events);
+    progress_begin("checkpoint", "after event %ld", s->events);
     bool ok = stream_checkpoint(s, place, err);
     progress_end("");
     return ok;
@@ -203,8 +202,7 @@ static bool save_and_stop(Stream *s, EventPlace place, Error *err) {
                          "stopped before any new event; there was nothing to save");
     return checkpoint(s, &place, err) &&
            error_set(err, EXIT_STOPPED,
-                     "stopped after event %" PRId64 "; --resume auto goes on with the next one",
-                     s->events);
+                     "stopped after event %ld; --resume auto goes on with the next one", s->events);
 }
 
 // True if a request to stop has come, or comes now. Ctrl-C reaches the sender, too, whose end may
@@ -230,9 +228,8 @@ static bool take(Stream *s, const Event *event, Error *err) {
 }
 
 static bool has_passed(const Stream *s, Error *err) {
-    return s->passing == 0 ||
-           error_usage(err, "--skip %" PRId64 ": the stream ends after %" PRId64 " events",
-                       s->request->skip, s->request->skip - s->passing);
+    return s->passing == 0 || error_usage(err, "--skip %ld: the stream ends after %ld events",
+                                          s->request->skip, s->request->skip - s->passing);
 }
 
 static bool follow(Stream *s, Error *err) {

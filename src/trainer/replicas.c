@@ -34,9 +34,9 @@ bool trainer_replicas_agree(Trainer *t, Error *err) {
     list_others(t, others, sizeof others);
     return others[0] == 0 ||
            error_set(err, EXIT_MISMATCH,
-                     "after epoch %lld the weights or moments of rank %s of %d are not those of "
+                     "after epoch %ld the weights or moments of rank %s of %d are not those of "
                      "rank 0, though all computed the same: their machines have different math "
                      "libraries, or one of them makes errors; take it out, or machines of one "
                      "kind, and go on with --resume auto",
-                     (long long)t->epoch, others, t->comm->size);
+                     t->epoch, others, t->comm->size);
 }

@@ -40,9 +40,9 @@ bool sampler_configure(Sampler *s, const Config *config, Error *err) {
 bool sampler_fits(const Sampler *s, const Shard *shard, Error *err) {
     return s->size <= shard->train_nodes ||
            error_config(err,
-                        "train.sample: a sample of %lld nodes is larger than the training split of "
-                        "%s, %lld nodes; use a smaller one, or train.sample=all",
-                        (long long)s->size, shard->dataset_name, (long long)shard->train_nodes);
+                        "train.sample: a sample of %ld nodes is larger than the training split of "
+                        "%s, %ld nodes; use a smaller one, or train.sample=all",
+                        s->size, shard->dataset_name, shard->train_nodes);
 }
 
 void sampler_alloc(Sampler *s, const Shard *shard, const Allocator *allocator) {

@@ -361,9 +361,9 @@ bool trainer_epoch(Trainer *t, EpochRecord *record, Error *err) {
         record->choice = chooser_after(t->chooser, record->epoch);
     if (!isfinite(record->loss) || !isfinite(record->gradient_norm))
         return error_set(err, EXIT_DIVERGED,
-                         "the loss or its gradient is not finite in epoch %lld (loss %g); lower "
+                         "the loss or its gradient is not finite in epoch %ld (loss %g); lower "
                          "train.lr or set train.clip_norm",
-                         (long long)record->epoch, record->loss);
+                         record->epoch, record->loss);
     t->epoch++;
     if (!evaluate_when_due(t, record, err))
         return false;

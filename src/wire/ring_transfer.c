@@ -157,10 +157,10 @@ static void note_piece(RingTransfer *ring, int round, int flow, bool header) {
 // With a header its check, which comes before the message is used, finds a wrong length.
 static void check_length(const RingTransfer *ring, const Transfer *transfer, int bytes) {
     CHECK(bytes == transfer->bytes, EXIT_INTEGRITY,
-          "the message from rank %d to rank %d is %s than its %lld bytes; the ranks are not at the "
+          "the message from rank %d to rank %d is %s than its %ld bytes; the ranks are not at the "
           "same step, or the network or the memory of one of the two is damaged",
           transfer->peer, ring->endpoint->comm.rank, bytes == PIECE_CUT ? "longer" : "shorter",
-          (long long)transfer->bytes);
+          transfer->bytes);
 }
 
 // A place of a piece among the slots of the ring: round, flow, and whether it can be the header's.

@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Numbers of 64 bits are printed with %ld and %lu.
+static_assert(sizeof(long) == sizeof(int64_t), "a machine whose long has 64 bits");
+
 // Of a parameter: this member of a family does not need it.
 #define UNUSED __attribute__((unused))
 
