@@ -80,11 +80,8 @@ static const char *argument_of(const char *name, const char *word) {
 
 const char *family_words(const Family *family, char out[FAMILY_WORDS]) {
     out[0] = 0;
-    for (int i = 0; family_word(family, i) != NULL; i++) {
-        size_t used = strlen(out);
-        snprintf(out + used, FAMILY_WORDS - used, "%s%s", i > 0 ? ", " : "",
-                 family_word(family, i));
-    }
+    for (int i = 0; family_word(family, i) != NULL; i++)
+        text_add(out, FAMILY_WORDS, ", ", "%s", family_word(family, i));
     return out;
 }
 

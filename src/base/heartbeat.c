@@ -12,6 +12,7 @@
 
 #include "fringe/base/clock.h"
 #include "fringe/base/memory.h"
+#include "fringe/base/text.h"
 #include "internal.h"
 
 enum { TAG_ASK = 1, TAG_ANSWER = 2 };
@@ -163,9 +164,8 @@ static _Noreturn void name_silent(double seconds, const char *what) {
     char names[256] = "";
     int count = 0;
     for (int r = 0; r < monitor.size; r++) {
-        size_t used = strlen(names);
-        if (is_silent(r) && used + 16 < sizeof names)
-            snprintf(names + used, sizeof names - used, "%s%d", count == 0 ? "" : ", ", r);
+        if (is_silent(r) && strlen(names) + 16 < sizeof names)
+            text_add(names, sizeof names, ", ", "%d", r);
         count += is_silent(r);
     }
     comm_abort_saying(

@@ -246,9 +246,8 @@ static bool check(const MemoryForecast *forecast, bool on_device, size_t limit, 
         if (i < 0)
             break;
         marked[i] = true;
-        size_t used = strlen(items);
-        snprintf(items + used, sizeof items - used, "%s%s %s", k == 0 ? "" : ", ",
-                 forecast->item[i].what, IN_WORDS(forecast->item[i].bytes));
+        text_add(items, sizeof items, ", ", "%s %s", forecast->item[i].what,
+                 IN_WORDS(forecast->item[i].bytes));
     }
     return error_set(err, EXIT_MEMORY,
                      "this rank needs %s%s but may use %s%s; the largest items are %s; %s",

@@ -261,15 +261,12 @@ const Tensor *tensors_find(const Tensors *tensors, const char *name) {
 // "F32 [3, ?]"
 static const char *describe(char *out, size_t size, TensorType type, int rank,
                             const int64_t *shape) {
-    size_t used = (size_t)snprintf(out, size, "%s [", tensor_type_names[type]);
-    for (int i = 0; i < rank && used < size; i++) {
-        const char *comma = i == 0 ? "" : ", ";
-        used +=
-            (size_t)(shape[i] < 0 ? snprintf(out + used, size - used, "%s?", comma)
-                                  : snprintf(out + used, size - used, "%s%ld", comma, shape[i]));
+    char extents[128] = "", extent[24];
+    for (int i = 0; i < rank; i++) {
+        snprintf(extent, sizeof extent, "%ld", shape[i]);
+        text_add(extents, sizeof extents, ", ", "%s", shape[i] < 0 ? "?" : extent);
     }
-    if (used < size)
-        snprintf(out + used, size - used, "]");
+    snprintf(out, size, "%s [%s]", tensor_type_names[type], extents);
     return out;
 }
 

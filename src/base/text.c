@@ -96,6 +96,17 @@ void text_fit(char *out, size_t size, const char *format, va_list arguments) {
     memcpy(out + first + sizeof gap - 1, whole + length - last, last + 1);
 }
 
+void text_add(char *list, size_t size, const char *between, const char *format, ...) {
+    size_t used = strlen(list);
+    if (used > 0)
+        used += (size_t)snprintf(list + used, size - used, "%s", between);
+    va_list arguments;
+    va_start(arguments, format);
+    if (used < size)
+        vsnprintf(list + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
 bool text_begins(const char *list, const char *text) {
     for (size_t length; *list != 0; list += length + strspn(list + length, " ")) {
         length = strcspn(list, " ");

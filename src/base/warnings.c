@@ -1,8 +1,8 @@
 // Warnings are lines of one text.
 
 #include "fringe/base/warnings.h"
+#include "fringe/base/text.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,13 +19,12 @@ static bool has_line(const Warnings *warnings, const char *line) {
 
 void warnings_add(Warnings *warnings, const char *format, ...) {
     char line[WARNINGS_TEXT];
-    size_t used = strlen(warnings->text);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     if (!has_line(warnings, line))
-        snprintf(warnings->text + used, WARNINGS_TEXT - used, "%s%s", used > 0 ? "\n" : "", line);
+        text_add(warnings->text, WARNINGS_TEXT, "\n", "%s", line);
 }
 
 void warnings_add_all(Warnings *to, const Warnings *from) {

@@ -71,11 +71,11 @@ typedef struct Differences {
 
 static void add(void *context, const char *sentence) {
     Differences *d = context;
-    size_t used = strlen(d->text);
     d->count++;
-    if (d->shown == DIFFERENCES_SHOWN || used + strlen(sentence) + sizeof "; " > sizeof d->text)
+    if (d->shown == DIFFERENCES_SHOWN ||
+        strlen(d->text) + strlen(sentence) + sizeof "; " > sizeof d->text)
         return;
-    snprintf(d->text + used, sizeof d->text - used, "%s%s", used > 0 ? "; " : "", sentence);
+    text_add(d->text, sizeof d->text, "; ", "%s", sentence);
     d->shown++;
 }
 

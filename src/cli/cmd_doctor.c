@@ -100,17 +100,12 @@ static Health check_kernels(Finding *finding) {
     return HEALTH_OK;
 }
 
-static void say_more(Finding *finding, const char *line) {
-    size_t used = strlen(finding->text);
-    snprintf(finding->text + used, sizeof finding->text - used, "%s%.500s", used > 0 ? "\n" : "",
-             line);
-}
+#define SAY_MORE(...) text_add(finding->text, sizeof finding->text, "\n", __VA_ARGS__)
 
 // What every backend of a device says. Only the one that the config names must start.
 static Health check_devices(Finding *finding) {
     const Config *config = finding->config;
     Health health = HEALTH_OK;
-    char line[600];
     for (int i = 0; i < backend_family.count; i++) {
         const Backend *backend = family_member(&backend_family, i);
         Error err = {0};
@@ -118,11 +113,10 @@ static Health check_devices(Finding *finding) {
             continue;
         if (backend->start(&(BackendStart){.vectors = config->run.simd, .spmm = config->run.spmm},
                            &err)) {
-            snprintf(line, sizeof line, "%s: %.500s", backend->name, backend->describe());
-            say_more(finding, line);
+            SAY_MORE("%s: %.500s", backend->name, backend->describe());
             continue;
         }
-        say_more(finding, err.text);
+        SAY_MORE("%.500s", err.text);
         if (strcmp(config->run.backend, backend->name) == 0) {
             CURE("repair what it says, or set run.backend to cpu or auto");
             health = HEALTH_FAIL;
@@ -130,8 +124,7 @@ static Health check_devices(Finding *finding) {
     }
     if (finding->text[0] == 0)
         SAY("this fringe was built without backends of devices");
-    snprintf(line, sizeof line, "CUDA-aware MPI: %s", comm_cuda_support() ? "yes" : "no");
-    say_more(finding, line);
+    SAY_MORE("CUDA-aware MPI: %s", comm_cuda_support() ? "yes" : "no");
     return health;
 }
 

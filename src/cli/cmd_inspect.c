@@ -18,10 +18,9 @@ enum { KINDS = sizeof kinds / sizeof kinds[0], COLUMNS = 80, NAMES = 160, FOUND 
 // The first names in a folder, to show what was found.
 static bool add_name(const char *path, void *context) {
     char *names = context;
-    size_t used = strlen(names);
-    if (used > NAMES - 80)
+    if (strlen(names) > NAMES - 80)
         return false;
-    snprintf(names + used, NAMES - used, "%s%.60s", used > 0 ? ", " : "", path_name(path));
+    text_add(names, NAMES, ", ", "%.60s", path_name(path));
     return true;
 }
 
@@ -39,8 +38,7 @@ static bool refuse(const char *path, Error *err) {
     char known[512] = "", found[FOUND];
     describe(path, found);
     for (int i = 0; i < KINDS; i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i == 0 ? "" : ", ",
-                 kinds[i]->name);
+        text_add(known, sizeof known, ", ", "%s", kinds[i]->name);
     return error_data(err, "%s is %s, which is none of the kinds that inspect opens: %s", path,
                       found, known);
 }

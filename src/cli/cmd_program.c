@@ -118,8 +118,7 @@ static void say_what_is_ignored(const Session *s) {
         snprintf(section, sizeof section, "%.*s", (int)strcspn(path, "."), path);
         if (text_lists("model train quantization gradients", section) &&
             config_is_said(&s->config, path) && strstr(said, section) == NULL)
-            snprintf(said + strlen(said), sizeof said - strlen(said), "%s%s",
-                     said[0] != 0 ? ", " : "", section);
+            text_add(said, sizeof said, ", ", "%s", section);
     }
     if (said[0] != 0 && s->comm.rank == 0)
         terminal_note("ignored    keys of %s, which programs do not read\n", said);

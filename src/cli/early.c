@@ -279,15 +279,13 @@ static void check_disk(Early *early, const Options *options, int ranks) {
 
 // "run-1, run-2, ..."
 static void list_names(char *out, size_t size, const RunRecords *records, const char *folder) {
-    size_t used = 0, length = strlen(folder);
     int i = 0;
-    for (out[0] = 0; i < records->count && used < size - 128; i++) {
-        const char *name = records->run[i].folder + length;
-        used += (size_t)snprintf(out + used, size - used, "%s%.100s", i > 0 ? ", " : "",
-                                 name + strspn(name, "/"));
+    for (out[0] = 0; i < records->count && strlen(out) < size - 128; i++) {
+        const char *name = records->run[i].folder + strlen(folder);
+        text_add(out, size, ", ", "%.100s", name + strspn(name, "/"));
     }
     if (i < records->count)
-        snprintf(out + used, size - used, ", ...");
+        text_add(out, size, ", ", "...");
 }
 
 // Explains a folder that is not that of one run.

@@ -24,8 +24,7 @@ static void print_filled(const char *details) {
             print_broken(filled);
             filled[0] = 0;
         }
-        size_t bytes = strlen(filled);
-        snprintf(filled + bytes, TEXT - bytes, "%s%s", bytes > 0 ? " " : "", line);
+        text_add(filled, TEXT, " ", "%s", line);
     }
     print_broken(filled);
 }

@@ -66,8 +66,7 @@ static void find_all_usual(Table *table) {
 
 // Adds "lr=0.01" to a list of them.
 static void add_setting(const Table *table, int key, const char *value, char out[DIFFERENCES]) {
-    size_t used = strlen(out);
-    snprintf(out + used, DIFFERENCES - used, "%s%s=%s", used > 0 ? " " : "",
+    text_add(out, DIFFERENCES, " ", "%s=%s",
              record_short_key((const char(*)[RECORD_KEY])table->key, table->keys, key), value);
 }
 

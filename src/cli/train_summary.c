@@ -51,14 +51,14 @@ static void print_norm(const RunSummary *summary) {
 
 // "mean, difference": what remembers rows of that direction.
 static void put_memories(char *out, size_t size, const CodecOptions *options) {
-    size_t used = 0;
-    snprintf(out, size, "none");
+    out[0] = 0;
     for (int i = 0; i < RESIDUALS; i++) {
         const Residual *of = options->residual[i].of;
-        if (of != NULL && of->bytes != NULL && used < size)
-            used +=
-                (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? ", " : "", of->name);
+        if (of != NULL && of->bytes != NULL)
+            text_add(out, size, ", ", "%s", of->name);
     }
+    if (out[0] == 0)
+        snprintf(out, size, "none");
 }
 
 // What is kept of the halo rows that travel, and what remembers them.

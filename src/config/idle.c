@@ -208,13 +208,11 @@ bool config_condition(const Key *key, char out[CONFIG_CONDITION]) {
 
 // "quantize, adaqp": the presets that make the term hold.
 static void put_presets(char *out, size_t size, const Family *presets, const Term *term) {
-    size_t used = 0;
     out[0] = 0;
     for (int i = 0; i < presets->count; i++) {
         const char *value = preset_value(family_member(presets, i), "", term->key->path);
         if (value != NULL && is_one_of(term->words, value) != term->differs)
-            used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? ", " : "",
-                                     family_word(presets, i));
+            text_add(out, size, ", ", "%s", family_word(presets, i));
     }
 }
 

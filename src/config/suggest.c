@@ -111,8 +111,7 @@ void config_unknown(const char *path, Complaints *complaints) {
         config_complain(complaints, "%s: unknown key; did you mean %s.%s?", path, section, closest);
     } else {
         for (int i = 0; i < count; i++)
-            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i > 0 ? ", " : "",
-                     words[i]);
+            text_add(list, sizeof list, ", ", "%s", words[i]);
         config_complain(complaints, "%s: unknown key; expected one of %s", path, list);
     }
 }

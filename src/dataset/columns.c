@@ -53,8 +53,7 @@ bool column_is_index(const Table *table, int column) {
 static const char *list_names(const Table *table, char out[512]) {
     out[0] = '\0';
     for (int c = 0; c < table->columns && strlen(out) < 400; c++)
-        snprintf(out + strlen(out), 512 - strlen(out), "%s%.40s", c > 0 ? ", " : "",
-                 SHOWN(table->name[c]));
+        text_add(out, 512, ", ", "%.40s", SHOWN(table->name[c]));
     return out;
 }
 

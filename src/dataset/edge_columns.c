@@ -41,8 +41,7 @@ static bool complete(LinkColumns *columns, const Table *table, Warnings *warning
     int two[2] = {0}, odd = ambiguous(table);
     char names[512] = "";
     for (int c = 0; c < table->columns && strlen(names) < 400; c++)
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s'%.40s'",
-                 c > 0 ? ", " : "", table->name[c]);
+        text_add(names, sizeof names, ", ", "'%.40s'", table->name[c]);
     if (is_of_pins(table))
         return error_data(
             err, "%s: its columns are %s, so it looks like a hypergraph: set data.format=pins",

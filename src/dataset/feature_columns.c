@@ -57,8 +57,7 @@ int feature_columns(const Sheet *sheet, const bool *taken, int *column, Warnings
         if (!skip && are == HOLES && has_hole(sheet, c, hole, err))
             return -1;
         if (!skip && are == WORDS && left++ < 4)
-            snprintf(words + strlen(words), sizeof words - strlen(words), "%s'%.40s'",
-                     words[0] != 0 ? ", " : "", name_of(sheet, c, name));
+            text_add(words, sizeof words, ", ", "'%.40s'", name_of(sheet, c, name));
         if (are == NUMBERS)
             column[count++] = c;
     }
@@ -94,8 +93,7 @@ int feature_columns_said(const Sheet *sheet, const Config *config, int *column, 
 void feature_columns_list(const Sheet *sheet, const int *column, int count, Warnings *warnings) {
     char names[300] = "", name[TABLE_NAME];
     for (int k = 0; k < count && k < 6; k++)
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.40s", k > 0 ? ", " : "",
-                 name_of(sheet, column[k], name));
+        text_add(names, sizeof names, ", ", "%.40s", name_of(sheet, column[k], name));
     if (count > 0)
         warnings_add(warnings, "%s: %d feature%s: %s%s", path_name(sheet->table.path), count,
                      count == 1 ? "" : "s", SHOWN(names), count > 6 ? ", ..." : "");

@@ -6,11 +6,9 @@
 enum { STEPS_TEXT = CONFIG_LIST * (CONFIG_WORD + 1) + 1, ARRAYS_OF_STEP = 2 };
 
 static void join_steps(char out[STEPS_TEXT], const ConfigWords *steps) {
-    size_t used = 0;
     out[0] = '\0';
     for (int i = 0; i < steps->count; i++)
-        used += (size_t)snprintf(out + used, STEPS_TEXT - used, "%s%s", i > 0 ? " " : "",
-                                 steps->word[i]);
+        text_add(out, STEPS_TEXT, " ", "%s", steps->word[i]);
 }
 
 static Tensor array_of(int step, const char *name, TensorType type, int64_t extent,

@@ -251,8 +251,7 @@ bool npz_is_all_one(Npz *npz, const char *key) {
 void npz_list(const Npz *npz, char *out, size_t size) {
     out[0] = '\0';
     for (int i = 0; i < npz_count(npz) && strlen(out) + 64 < size; i++)
-        snprintf(out + strlen(out), size - strlen(out), "%s%.40s", i > 0 ? ", " : "",
-                 npz_key(npz, i));
+        text_add(out, size, ", ", "%.40s", npz_key(npz, i));
     if (out[0] == '\0')
         snprintf(out, size, "none");
 }

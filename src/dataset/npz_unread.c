@@ -45,8 +45,7 @@ void npz_name_unread(Dataset *dataset, Npz *npz, const NpzLayout *layout, const 
             continue;
         }
         if (strlen(names) < 220)
-            snprintf(names + strlen(names), sizeof names - strlen(names), "%s'%.60s'",
-                     count > 0 ? ", " : "", key);
+            text_add(names, sizeof names, ", ", "'%.60s'", key);
         count++;
     }
     if (count > 0)

@@ -38,14 +38,10 @@ static size_t take_word(Line *line, char out[WORD + 1]) {
 }
 
 static bool unknown_sign(const char *word, Error *err) {
-    char forms[256];
-    size_t used = 0;
+    char forms[256] = "";
     for (int kind = EVENT_HYPEREDGE; kind <= EVENT_SNAPSHOT; kind++)
-        used += (size_t)snprintf(forms + used, sizeof forms - used, "%s'%s'",
-                                 kind == EVENT_HYPEREDGE  ? ""
-                                 : kind == EVENT_SNAPSHOT ? " or "
-                                                          : ", ",
-                                 event_forms[kind].form);
+        text_add(forms, sizeof forms, kind == EVENT_SNAPSHOT ? " or " : ", ", "'%s'",
+                 event_forms[kind].form);
     return error_data(err, "'%s' begins no event; an event is %s", word, forms);
 }
 

@@ -276,12 +276,9 @@ bool model_fits(const ModelShape *shape, const Shard *shard, Error *err) {
     if (shape->stages == shard->sets || !model_reads_edges(shape))
         return true;
     char names[2][128] = {"", ""}; // of the kinds for graphs, and for hypergraphs
-    for (int i = 0; i < layer_family.count; i++) {
-        char *list = names[layer_kinds[i]->stages - 1];
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof names[0] - used, "%s%s", used > 0 ? ", " : "",
+    for (int i = 0; i < layer_family.count; i++)
+        text_add(names[layer_kinds[i]->stages - 1], sizeof names[0], ", ", "%s",
                  layer_kinds[i]->name);
-    }
     if (shape->stages > 1)
         return error_config(err,
                             "model.layer: %s is for hypergraphs, but %s is a graph; use one of %s",

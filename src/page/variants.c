@@ -158,9 +158,7 @@ static void add_to_label(Variant *variant, const char *key, const char *name, bo
         snprintf(word, sizeof word, "%s", same_name ? value : path_name(value));
     else
         snprintf(word, sizeof word, "%s=%s", name, value);
-    size_t used = strlen(variant->label);
-    snprintf(variant->label + used, sizeof variant->label - used, "%s%s", used > 0 ? ", " : "",
-             word);
+    text_add(variant->label, sizeof variant->label, ", ", "%s", word);
 }
 
 // Adds the key to the names of those variants that it divides. `namesake[i]`: the first variant

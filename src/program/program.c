@@ -8,24 +8,17 @@ static const Program *const programs[] = {
 };
 enum { PROGRAMS = sizeof programs / sizeof *programs };
 
-// "components, random-walk, ..."
-static void list_names(char *out, size_t size) {
-    size_t at = 0;
-    for (int i = 0; i < PROGRAMS && at < size; i++)
-        at += (size_t)snprintf(out + at, size - at, "%s%s", i > 0 ? ", " : "", programs[i]->name);
-}
-
 const Program *program_find(const char *name, Error *err) {
     const char *names[PROGRAMS];
-    char all[256];
+    char all[256] = "";
     for (int i = 0; i < PROGRAMS; i++) {
         names[i] = programs[i]->name;
+        text_add(all, sizeof all, ", ", "%s", names[i]);
         if (strcmp(name, names[i]) == 0 ||
             (programs[i]->also != NULL && strcmp(name, programs[i]->also) == 0))
             return programs[i];
     }
     const char *closest = family_closest(name, names, PROGRAMS);
-    list_names(all, sizeof all);
     if (closest != NULL)
         error_usage(err, "no program '%s'; did you mean %s?", name, closest);
     else

@@ -139,12 +139,11 @@ static void write_value(JsonWriter *out, const Json *value) {
 static void add_difference(char *list, size_t size, const char *key, const Json *then,
                            const Json *now) {
     CLEARED(json_writer_clear) JsonWriter old, new;
-    size_t used = strlen(list);
     write_value(&old, then);
     write_value(&new, now);
     if (strcmp(old.text, new.text) != 0)
-        snprintf(list + used, size - used, "%s%s was %s, is %s", used > 0 ? "; " : "", key,
-                 then != NULL ? old.text : "not known", new.text);
+        text_add(list, size, "; ", "%s was %s, is %s", key, then != NULL ? old.text : "not known",
+                 new.text);
 }
 
 static Json *options_now(const Stream *stream) {

@@ -15,14 +15,13 @@ static uint64_t state_hash(Trainer *t) {
 
 // "1, 3, 4": the ranks whose state is not that of rank 0; "" if there are none.
 static void list_others(const Trainer *t, char *out, size_t size) {
-    size_t used = 0;
     int count = 0;
     out[0] = 0;
     for (int r = 1; r < t->comm->size; r++)
         if (t->state_hash[r] != t->state_hash[0] && count++ < 8)
-            used += (size_t)snprintf(out + used, size - used, "%s%d", count > 1 ? ", " : "", r);
+            text_add(out, size, ", ", "%d", r);
     if (count > 8)
-        snprintf(out + used, size - used, " and %d more", count - 8);
+        text_add(out, size, " and ", "%d more", count - 8);
 }
 
 bool trainer_replicas_agree(Trainer *t, Error *err) {

@@ -20,6 +20,10 @@ bool text_lists(const char *list, const char *word);
 // Does the text begin with one of them?
 bool text_begins(const char *list, const char *text);
 
+// Appends to a list in a text, behind `between` unless the text is empty, as far as it fits.
+void text_add(char *list, size_t size, const char *between, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
 // Bytes of the well-formed UTF-8 sequence that begins `left` bytes before the end; 0: there is
 // none.
 size_t utf8_length(const unsigned char *at, size_t left);
