@@ -379,9 +379,8 @@ bool file_remove(const char *path, Error *err) {
 
 void file_sweep(const char *folder) {
     for (FileNames in = file_names(folder); file_next(&in, true);) {
-        Error ignored = {0};
         const char *path = PATH_IN(folder, in.name);
         if (file_is_left_over(path))
-            file_remove(path, &ignored);
+            file_remove(path, &(Error){0});
     }
 }

@@ -291,8 +291,7 @@ const Tensor *tensors_need(const Tensors *tensors, const char *name, TensorType 
 
 const char *tensors_metadata(const Tensors *tensors, const char *key, char *out, size_t size) {
     size_t data_begin;
-    Error ignored = {0};
-    CLEARED(json_drop) Json *header = parse_header(tensors, &data_begin, &ignored);
+    CLEARED(json_drop) Json *header = parse_header(tensors, &data_begin, &(Error){0});
     if (header == NULL)
         return NULL;
     const Json *metadata = json_get(header, metadata_key);

@@ -19,8 +19,7 @@ static void put_first_weights(JsonWriter *w, const FirstWeights *first) {
 static const char schedule_key[] = "comm.schedule";
 
 static bool schedule_changes_result(const Config *config) {
-    Error none = {0};
-    const Schedule *schedule = schedule_find(config->comm.schedule, &none);
+    const Schedule *schedule = schedule_find(config->comm.schedule, &(Error){0});
     return schedule != NULL && schedule->changes_result;
 }
 

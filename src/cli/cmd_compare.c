@@ -66,10 +66,10 @@ static void run_single_rank(Session *s, const Options *options, RunResult *resul
                           .compares = true,
                           .described = true,
                           .precision = s->precision};
-        Warnings warnings = {0};
         comm_self(&single.comm);
         comm_set_timeout(&single.comm, s->config.comm.timeout);
-        if (partition_load(&single.shard, &single.config, &single.comm, &warnings, &single.err)) {
+        if (partition_load(&single.shard, &single.config, &single.comm, &(Warnings){0},
+                           &single.err)) {
             train_runs(&single, options, result);
             shard_clear(&single.shard);
         }

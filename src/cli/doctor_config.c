@@ -86,11 +86,10 @@ static Health check_loading(Finding *finding) {
 // fit. Here stands what it may need.
 static Health check_device_memory(Finding *finding) {
     const Config *config = finding->config;
-    Error err = {0};
     const BackendStart how = {.vectors = config->run.simd,
                               .spmm = config->run.spmm,
                               .node_size = ranks_of(finding->options)};
-    const Backend *backend = backend_open(config->run.backend, &how, &err);
+    const Backend *backend = backend_open(config->run.backend, &how, &(Error){0});
     if (backend == NULL || backend->device_free == NULL)
         SAY("run.backend=%s takes it from the machine's", config->run.backend);
     else

@@ -291,14 +291,13 @@ static void list_names(char *out, size_t size, const RunRecords *records, const 
 // Explains a folder that is not that of one run.
 static bool tell_what_folder(const char *folder, Error *err) {
     char names[512];
-    Error none = {0};
     CLEARED(records_clear) RunRecords records = {0};
     if (file_exists(PATH_IN(folder, "dataset.json")))
         return error_set(err, EXIT_NO_INPUT,
                          "%s is a dataset; give a config that names it: "
                          "{\"data\": {\"path\": \"%s\"}}",
                          folder, folder);
-    if (!records_add(&records, folder, &terminal_sink, &none))
+    if (!records_add(&records, folder, &terminal_sink, &(Error){0}))
         return error_set(err, EXIT_NO_INPUT,
                          "%s is a folder without run.json; give a config, or the folder of a run",
                          folder);

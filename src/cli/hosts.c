@@ -70,8 +70,7 @@ char *hosts_for_mpirun(const char *text, int ranks) {
     size_t bytes = 2 * strlen(text) + 8 * (size_t)ranks + 1, used = 0;
     char *list = ALLOC(char, bytes, "names of hosts");
     Hosts hosts;
-    Error none = {0};
-    if (!count_hosts(&hosts, text, &none) || hosts.counted > 0)
+    if (!count_hosts(&hosts, text, &(Error){0}) || hosts.counted > 0)
         snprintf(list, bytes, "%s", text);
     else
         for (int i = 0; i < hosts.count; i++) {

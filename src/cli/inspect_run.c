@@ -185,9 +185,8 @@ static bool is_metrics(const char *path) { return inspect_is_named(path, "metric
 static RecordedEpoch *read_metrics(const char *path, const Score **score, int64_t *count,
                                    Error *err) {
     RunRecord run;
-    Error none = {0};
     const char *folder = FOLDER_OF(path);
-    if (record_read(&run, folder, &none)) { // also while the run writes its last line
+    if (record_read(&run, folder, &(Error){0})) { // also while the run writes its last line
         RecordedEpoch *of_run = run.epoch;
         *count = run.epochs;
         *score = run.score;

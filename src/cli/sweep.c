@@ -93,10 +93,9 @@ typedef struct Asking {
 
 // All sections but run.*, whose seed is compared alone.
 static bool has_config(const RunRecord *record, const Config *config) {
-    Error ignored = {0};
     CLEARED(memory_drop) char *text = config_to_json(config);
     char path[RECORD_KEY];
-    CLEARED(json_drop) Json *now = json_parse(text, strlen(text), "config", &ignored);
+    CLEARED(json_drop) Json *now = json_parse(text, strlen(text), "config", &(Error){0});
     bool same = now != NULL && record_number(record, "config.run.seed") == (double)config->run.seed;
     for (const Json *at = same ? json_first(now) : NULL; at != NULL && same; at = json_next(at)) {
         if (json_type(at) != JSON_OBJECT || strcmp(json_key(at), "run") == 0)
@@ -117,9 +116,8 @@ static bool has_text(const RunRecord *record, const char *key, const char *text)
 // The same config on the same data in the same parts.
 static void look(void *context, UNUSED Error *err) {
     Asking *asking = context;
-    Error ignored = {0};
     CLEARED(record_clear) RunRecord record = {0};
-    if (!record_read(&record, asking->config->run.dir, &ignored))
+    if (!record_read(&record, asking->config->run.dir, &(Error){0}))
         return;
     asking->done = record_member(&record, "result") != NULL &&
                    has_text(&record, "data.hash", asking->shard->dataset_hash) &&

@@ -14,8 +14,7 @@ static void store_text(void *values, const Key *key, const char *json, Complaint
 }
 
 void config_set_default(void *values, const Key *key) {
-    Error none = {0};
-    Complaints complaints = {.err = &none, .where = "default"};
+    Complaints complaints = {.err = &(Error){0}, .where = "default"};
     store_text(values, key, key->standard, &complaints);
     assert(complaints.count == 0);
 }
@@ -87,9 +86,8 @@ static void store_setting(Config *config, const char *setting, Complaints *compl
         return;
     }
     const char *text = equals + 1;
-    Error syntax = {0};
     bool bare = config_is_text(key->kind) && text[0] != '"' && text[0] != '[';
-    Json *value = bare ? NULL : json_parse(text, strlen(text), path, &syntax);
+    Json *value = bare ? NULL : json_parse(text, strlen(text), path, &(Error){0});
     config->origin[key - config_keys] = CONFIG_OF_SETTING;
     if (value != NULL) {
         config_store(config, key, value, complaints);

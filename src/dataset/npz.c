@@ -205,10 +205,9 @@ static bool rest_is_equal(ZipMember *member, const unsigned char *first, size_t 
                           size_t bytes) {
     enum { PIECE = 1 << 16 }; // of a whole number of elements
     unsigned char piece[PIECE];
-    Error ignored = {0};
     for (size_t done = 0; done < bytes;) {
         size_t take = bytes - done < PIECE ? bytes - done : PIECE;
-        if (!zip_member_pull(member, piece, take, &ignored) || memcmp(piece, first, item) != 0 ||
+        if (!zip_member_pull(member, piece, take, &(Error){0}) || memcmp(piece, first, item) != 0 ||
             memcmp(piece, piece + item, take - item) != 0)
             return false;
         done += take;

@@ -82,10 +82,10 @@ static void set_spans(Coding *c, const GradForm *form, MemoryForecast *forecast)
 }
 
 Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryForecast *forecast) {
-    Error err = {0};
     Coding *c = alloc_anyway(forecast, sizeof *c, what);
-    *c = (Coding){
-        .cpu = backend_find("cpu", &err), .size = sync->comm->size, .rank = sync->comm->rank};
+    *c = (Coding){.cpu = backend_find("cpu", &(Error){0}),
+                  .size = sync->comm->size,
+                  .rank = sync->comm->rank};
     Allocator host = {.backend = c->cpu, .forecast = forecast, .taken = &c->taken};
     set_options(c, form);
     set_spans(c, form, forecast);

@@ -103,9 +103,8 @@ static void alloc_sums(LowRank *l, const GradSync *sync, MemoryForecast *forecas
 }
 
 LowRank *low_rank_new(const GradSync *sync, const GradForm *form, MemoryForecast *forecast) {
-    Error err = {0};
     LowRank *l = alloc_anyway(forecast, sizeof *l, what);
-    *l = (LowRank){.cpu = backend_find("cpu", &err),
+    *l = (LowRank){.cpu = backend_find("cpu", &(Error){0}),
                    .rank = form->rank,
                    .remembers = form->remembers,
                    .spans = form_spans(form)};

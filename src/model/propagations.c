@@ -3,8 +3,8 @@
 #include "internal.h"
 
 static CodecOptions full_precision_options(const Model *m) {
-    Error none = {0};
-    return (CodecOptions){.codec = codec_find("fp32", &none), .chunk = m->parts.options.chunk};
+    return (CodecOptions){.codec = codec_find("fp32", &(Error){0}),
+                          .chunk = m->parts.options.chunk};
 }
 
 static CodecOptions features_options(const Model *m) {

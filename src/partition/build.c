@@ -84,8 +84,7 @@ static void name_part_file(const Prepared *prepared, const Manifest *manifest, i
 // Repeats the warnings that were given when the entry was made.
 static void use_parts(const Prepared *prepared, const char *folder) {
     CLEARED(manifest_clear) Manifest manifest = {0};
-    Error ignored = {0};
-    if (!manifest_read(&manifest, folder, &ignored))
+    if (!manifest_read(&manifest, folder, &(Error){0}))
         return;
     warnings_add_all(prepared->warnings, &manifest.warnings);
     cache_touch(folder);
@@ -202,9 +201,8 @@ static void tell_dataset(Build *b) {
     const Dataset *dataset = &b->prepared.dataset;
     char folder[sizeof b->told.dataset], hash[33];
     Dataset there;
-    Error ignored = {0};
     path_folder(folder, sizeof folder, dataset->map.path);
-    if (b->comm->size == 1 || !dataset_map(&there, folder, &ignored))
+    if (b->comm->size == 1 || !dataset_map(&there, folder, &(Error){0}))
         return;
     dataset_hash(&there, hash);
     dataset_clear(&there);
@@ -250,10 +248,9 @@ static void find_or_cut(void *context) {
 // A rank that sees another dataset, or none, makes no shards.
 static void join(void *context) {
     Build *b = context;
-    Error ignored = {0};
     b->sees = is_first(b);
     if (is_first(b) || b->told.dataset[0] == '\0' || !file_is_folder(b->told.temporary) ||
-        !dataset_map(&b->mapped, b->told.dataset, &ignored))
+        !dataset_map(&b->mapped, b->told.dataset, &(Error){0}))
         return;
     FileName arrays = file_name_of(&b->mapped);
     memcpy(b->mapped.name, b->told.name, sizeof b->mapped.name);
@@ -312,13 +309,12 @@ static bool make_shards(Build *b) {
 // Renames the finished folder into place, or removes what is there of it.
 static void take_place(void *context) {
     Build *b = context;
-    Error ignored = {0};
     if (!is_first(b) || b->told.temporary[0] == '\0')
         return;
     if (b->err->code == 0)
         cache_install(b->told.temporary, b->told.folder, parts_are_whole, b->err);
     else
-        file_remove(b->told.temporary, &ignored);
+        file_remove(b->told.temporary, &(Error){0});
 }
 
 static void build_clear(Build *b) {
@@ -359,7 +355,6 @@ bool partition_build(const Config *config, int parts, char *folder, size_t size,
 
 bool partition_folder(const Config *config, int parts, char *out, size_t size, Error *err) {
     CLEARED(prepared_clear) Prepared prepared = {0};
-    Warnings unused = {0};
-    return prepared_init(&prepared, config, &unused, err) &&
+    return prepared_init(&prepared, config, &(Warnings){0}, err) &&
            parts_folder(out, size, &prepared, parts, err);
 }

@@ -70,11 +70,10 @@ static bool is_fitted(const Prepared *prepared) {
 }
 
 static bool read_source_entry(Prepared *prepared) {
-    Error ignored = {0};
     const char *path = ENTRY_PATH(prepared->cache, "source", prepared->source, ".json");
     if (!file_exists(path) || !is_fitted(prepared))
         return false;
-    CLEARED(json_drop) Json *document = json_read(path, &ignored);
+    CLEARED(json_drop) Json *document = json_read(path, &(Error){0});
     const char *hash = json_get_text(document, "dataset_hash");
     bool ok = is_hash(hash);
     if (ok) {
@@ -140,8 +139,7 @@ static bool save_prepared(const Prepared *prepared, Error *err) {
     if (!file_temporary(temporary, sizeof temporary, folder, err))
         return false;
     if (!dataset_write(&prepared->dataset, temporary, err)) {
-        Error ignored = {0};
-        file_remove(temporary, &ignored);
+        file_remove(temporary, &(Error){0});
         return false;
     }
     return cache_install(temporary, folder, dataset_is_whole, err);
@@ -216,13 +214,12 @@ bool prepared_init(Prepared *prepared, const Config *config, Warnings *warnings,
 
 int64_t prepared_nodes(const Config *config, int64_t most) {
     Warnings unused = {0};
-    Error ignored = {0};
     Prepared known = {.config = config, .cache = config->data.cache, .warnings = &unused};
     int64_t nodes = dataset_nodes(config->data.path);
     if (nodes >= 0 && config->data.transforms.count == 0)
         return nodes;
     if (file_size(config->data.path) > most || file_is_folder(config->data.path) ||
-        !dataset_source_hash(config, known.source, &ignored) || !read_source_entry(&known))
+        !dataset_source_hash(config, known.source, &(Error){0}) || !read_source_entry(&known))
         return -1;
     return dataset_nodes(ENTRY_PATH(known.cache, "dataset", known.hash, ""));
 }
@@ -242,12 +239,11 @@ static bool copy_file(const char *from, const char *to, Error *err) {
 
 bool partition_fitted(const Config *config, const char *path, Error *err) {
     CLEARED(prepared_clear) Prepared prepared = {0};
-    Warnings unused = {0};
     char from[PATH_BYTES];
     if (!dataset_steps_fit(&config->data.transforms))
         return true;
     if (config->data.fitted[0] != '\0')
         return copy_file(config->data.fitted, path, err);
-    return prepared_init(&prepared, config, &unused, err) && fitted_path(&prepared, from) &&
+    return prepared_init(&prepared, config, &(Warnings){0}, err) && fitted_path(&prepared, from) &&
            copy_file(from, path, err);
 }

@@ -34,10 +34,9 @@ static bool cut_inner(int32_t *piece, const Shard *shard, int pieces, const Conf
                            "cut the graph into more parts first", err))
         return false;
     Dataset inner = {0};
-    Warnings unused = {0};
     snprintf(inner.name, sizeof inner.name, "%s", shard->dataset_name);
     inner_graph(&inner, shard);
-    bool ok = partition_cut(piece, &inner, pieces, config, err, &unused);
+    bool ok = partition_cut(piece, &inner, pieces, config, err, &(Warnings){0});
     MEMORY_FREE(inner.split, inner.target, inner.offset);
     return ok;
 }

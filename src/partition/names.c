@@ -19,9 +19,8 @@ static NodeIds copy_names(const NodeIds *from) {
 
 bool partition_names(const Config *config, NodeIds *ids, NodeIds *classes, Error *err) {
     CLEARED(prepared_clear) Prepared prepared = {0};
-    Warnings unused = {0};
     *ids = *classes = (NodeIds){0};
-    bool ok = prepared_init(&prepared, config, &unused, err);
+    bool ok = prepared_init(&prepared, config, &(Warnings){0}, err);
     if (!ok)
         return false;
     ok = prepared_need(&prepared, err);

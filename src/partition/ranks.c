@@ -146,9 +146,8 @@ static bool read_line(int descriptor, PartFigures *out, int part, const char *pa
     ssize_t got = pread(descriptor, line, sizeof line, (off_t)part * RANKS_LINE);
     if (got < 0)
         return error_set(err, EXIT_IO, "%s: cannot read: %s", path, strerror(errno));
-    Error ignored = {0};
     CLEARED(json_drop)
-    Json *json = got == RANKS_LINE ? json_parse(line, sizeof line, path, &ignored) : NULL;
+    Json *json = got == RANKS_LINE ? json_parse(line, sizeof line, path, &(Error){0}) : NULL;
     bool ok = json != NULL && line_parse(out, part, json);
     return ok ||
            error_data(err, "%s: damaged (line %d); remove its folder and let fringe make it again",

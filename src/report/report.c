@@ -15,10 +15,9 @@ enum { WRITER_ROOM = 1 << 20 }; // bytes: lines of about a thousand epochs
 
 // False if the line is incomplete, or not written by fringe.
 static bool read_line(const char *line, size_t bytes, RecordedEpoch *times) {
-    Error ignored = {0};
     CLEARED(json_drop)
     Json *record = line[bytes - 1] == '\n' && bytes > 1
-                       ? json_parse(line, bytes - 1, "metrics.jsonl", &ignored)
+                       ? json_parse(line, bytes - 1, "metrics.jsonl", &(Error){0})
                        : NULL;
     bool ok = record != NULL && json_type(record) == JSON_OBJECT;
     if (ok)
@@ -91,9 +90,8 @@ typedef struct Opening {
 
 // The processes that worked on the run before a resume. A damaged run.json costs only their times.
 static void read_before(Report *report) {
-    Error ignored = {0};
     const char *path = PATH_IN(report->folder, "run.json");
-    report->before = file_exists(path) ? json_read(path, &ignored) : NULL;
+    report->before = file_exists(path) ? json_read(path, &(Error){0}) : NULL;
 }
 
 static void open_on_helper(void *context) {

@@ -93,8 +93,7 @@ static bool is_stale(const char *path, time_t now) {
 static time_t server_time(const char *path) {
     char beside[PATH_BYTES + 64];
     struct stat status = {.st_mtime = time(NULL)};
-    Error ignored = {0};
-    int file = file_temporary(beside, sizeof beside, path, &ignored)
+    int file = file_temporary(beside, sizeof beside, path, &(Error){0})
                    ? open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
                    : -1;
     if (file >= 0) {
@@ -137,8 +136,7 @@ static bool start_renewing(RunLock *lock) {
 // lock of the first.
 static bool take_over(const char *path, time_t now, const Sink *sink) {
     char away[PATH_BYTES + 64];
-    Error ignored = {0};
-    if (!file_temporary(away, sizeof away, path, &ignored) || rename(path, away) != 0)
+    if (!file_temporary(away, sizeof away, path, &(Error){0}) || rename(path, away) != 0)
         return false;
     bool stale = is_stale(away, now);
     if (!stale)

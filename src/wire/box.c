@@ -26,10 +26,7 @@ void message_block_alloc(MessageBlock *block, const Allocator *allocator, size_t
 
 // ---- the codec at hand
 
-const Codec *full_precision(void) {
-    Error none = {0};
-    return codec_find("fp32", &none);
-}
+const Codec *full_precision(void) { return codec_find("fp32", &(Error){0}); }
 
 // In an exchange that is not coded. The reader of sampled rows multiplies them by 1/P.
 static RowsType exact_rows(const CodecOptions *options) {
