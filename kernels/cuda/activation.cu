@@ -19,8 +19,8 @@ template <typename Number>
 ROW_KERNEL activate_rows(RowsOf<Number> out, RowsOf<Number> u, int function, float slope,
                          int64_t begin, int64_t end) {
     EACH_VALUE(u, begin, end, r, c)
-    put(out.at + r * out.stride + c,
-        activation_of(function, slope, value_of(u.at[r * u.stride + c])));
+        put(out.at + r * out.stride + c,
+            activation_of(function, slope, value_of(u.at[r * u.stride + c])));
 }
 
 void cuda_activate(Rows out, Range range, Rows u, uint8_t function, float slope, const Poll *) {
@@ -145,7 +145,7 @@ template <typename Number>
 ROW_KERNEL norm_rows(RowsOf<Number> out, ColumnsOf<Number> of, const float *gamma,
                      const float *beta, int64_t begin, int64_t end) {
     EACH_VALUE(out, begin, end, r, c)
-    put(out.at + r * out.stride + c, xhat_at(of, r, c) * gamma[c] + beta[c]);
+        put(out.at + r * out.stride + c, xhat_at(of, r, c) * gamma[c] + beta[c]);
 }
 
 void cuda_norm_columns(Rows out, Range range, Rows u, const DeviceFloat *middle,

@@ -41,7 +41,7 @@ void cuda_pad_rows(Rows out, const DeviceFloat *w) {
 
 template <typename Number> __global__ static void unpad(float *w, RowsOf<Number> rows) {
     EACH_ITEM(i, rows.count * rows.columns)
-    w[i] = value_of(rows.at[i / rows.columns * rows.stride + i % rows.columns]);
+        w[i] = value_of(rows.at[i / rows.columns * rows.stride + i % rows.columns]);
 }
 
 void cuda_unpad_rows(DeviceFloat *w, Rows rows) {

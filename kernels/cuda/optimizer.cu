@@ -49,7 +49,7 @@ void cuda_sgd(DeviceFloat *w, DeviceFloat *velocity, const DeviceFloat *g, const
 
 FLAT_KERNEL scale_numbers(float *x, float factor, int64_t count) {
     EACH_ITEM(i, count)
-    x[i] *= factor;
+        x[i] *= factor;
 }
 
 void cuda_scale(DeviceFloat *x, int64_t count, float factor) {
@@ -58,7 +58,7 @@ void cuda_scale(DeviceFloat *x, int64_t count, float factor) {
 
 FLAT_KERNEL shrink_numbers(float *x, float by, int64_t count) {
     EACH_ITEM(i, count)
-    x[i] = x[i] > by ? x[i] - by : x[i] < -by ? x[i] + by : x[i] != x[i] ? x[i] : 0.0f;
+        x[i] = x[i] > by ? x[i] - by : x[i] < -by ? x[i] + by : x[i] != x[i] ? x[i] : 0.0f;
 }
 
 void cuda_shrink(DeviceFloat *x, int64_t count, float by) {

@@ -46,7 +46,7 @@ struct Spmm {
 
 __global__ static void fill(float *at, float value, int64_t count) {
     EACH_ITEM(i, count)
-    at[i] = value;
+        at[i] = value;
 }
 
 Spmm *spmm_new(const DeviceCsr *csr, const int64_t *offset, int64_t sources, int64_t stride) {
@@ -86,7 +86,7 @@ void spmm_free(Spmm *s) {
 
 __global__ static void rebase(int32_t *to, const int64_t *from, int64_t count) {
     EACH_ITEM(i, count)
-    to[i] = (int32_t)(from[i] - from[0]);
+        to[i] = (int32_t)(from[i] - from[0]);
 }
 
 static bool make_matrix(Spmm *s, RangeMatrix *made, Range range, int64_t stride) {
@@ -123,7 +123,7 @@ static RangeMatrix *matrix_of(Spmm *s, Range range, int64_t stride) {
 __global__ static void scale_rows(float *to, const float *x, const float *right, int64_t rows,
                                   int64_t stride) {
     EACH_ITEM(i, rows * stride)
-    to[i] = right[i / stride] * x[i];
+        to[i] = right[i / stride] * x[i];
 }
 
 // out[r] = left[r] (self term + out[r]), of a range of rows. x holds right x already.

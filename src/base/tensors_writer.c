@@ -7,31 +7,30 @@
 enum { HEAD = 8, ALIGNMENT = 64 };
 
 static void put_metadata(JsonWriter *json, const char *const *metadata) {
-    json_begin_object(json, "__metadata__");
-    bool has_format = false;
-    for (const char *const *pair = metadata; pair != NULL && *pair != NULL; pair += 2) {
-        has_format = has_format || strcmp(pair[0], "format") == 0;
-        json_put_string(json, pair[0], pair[1]);
+    JSON_PUT_OBJECT(json, "__metadata__") {
+        bool has_format = false;
+        for (const char *const *pair = metadata; pair != NULL && *pair != NULL; pair += 2) {
+            has_format = has_format || strcmp(pair[0], "format") == 0;
+            json_put_string(json, pair[0], pair[1]);
+        }
+        if (!has_format) // the transformers library requires it (TRAPS 19)
+            json_put_string(json, "format", "pt");
     }
-    if (!has_format) // the transformers library requires it (TRAPS 19)
-        json_put_string(json, "format", "pt");
-    json_end_object(json);
 }
 
 static void put_tensor(JsonWriter *json, const Tensor *tensor, int64_t *offset) {
     assert(tensor->rank >= 0 && tensor->rank <= TENSOR_RANK);
-    json_begin_object(json, tensor->name);
-    json_put_string(json, "dtype", tensor_type_names[tensor->type]);
-    json_begin_array(json, "shape");
-    for (int i = 0; i < tensor->rank; i++)
-        json_put_int(json, NULL, tensor->shape[i]);
-    json_end_array(json);
-    json_begin_array(json, "data_offsets");
-    json_put_int(json, NULL, *offset);
-    *offset += (int64_t)tensor_bytes(tensor);
-    json_put_int(json, NULL, *offset);
-    json_end_array(json);
-    json_end_object(json);
+    JSON_PUT_OBJECT(json, tensor->name) {
+        json_put_string(json, "dtype", tensor_type_names[tensor->type]);
+        JSON_PUT_ARRAY(json, "shape")
+            for (int i = 0; i < tensor->rank; i++)
+                json_put_int(json, NULL, tensor->shape[i]);
+        JSON_PUT_ARRAY(json, "data_offsets") {
+            json_put_int(json, NULL, *offset);
+            *offset += (int64_t)tensor_bytes(tensor);
+            json_put_int(json, NULL, *offset);
+        }
+    }
 }
 
 // Writes the first bytes of the file: length, JSON, spaces up to a multiple of 64.

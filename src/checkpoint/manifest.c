@@ -50,15 +50,14 @@ bool checkpoint_seal(char *text, size_t bytes) {
 // ---- writing
 
 static void put_metrics(JsonWriter *w, const char *key, const Metrics metrics[4]) {
-    json_begin_array(w, key);
-    for (int s = 0; s < 4; s++) {
-        json_begin_object(w, NULL);
-        for (int k = 0; k < metrics[s].count; k++)
-            json_put_double(w, score_row(metrics[s].score[k].of)->key, metrics[s].score[k].value);
-        json_put_int(w, "rows", metrics[s].rows);
-        json_end_object(w);
-    }
-    json_end_array(w);
+    JSON_PUT_ARRAY(w, key)
+        for (int s = 0; s < 4; s++)
+            JSON_PUT_OBJECT(w, NULL) {
+                for (int k = 0; k < metrics[s].count; k++)
+                    json_put_double(w, score_row(metrics[s].score[k].of)->key,
+                                    metrics[s].score[k].value);
+                json_put_int(w, "rows", metrics[s].rows);
+            }
 }
 
 static void put_counters(JsonWriter *w, const TrainerCounters *counters) {
@@ -69,17 +68,16 @@ static void put_counters(JsonWriter *w, const TrainerCounters *counters) {
     put_metrics(w, "last_metrics", counters->last_metrics);
     if (counters->average_metrics[SPLIT_VAL].count > 0)
         put_metrics(w, "average_metrics", counters->average_metrics);
-    if (counters->plateau.factor > 0) {
-        json_begin_object(w, "plateau");
-        json_put_double(w, "factor", counters->plateau.factor);
-        json_put_double(w, "best", counters->plateau.best);
-        json_put_int(w, "bad", counters->plateau.bad);
-        json_end_object(w);
+    if (counters->plateau.factor > 0)
+        JSON_PUT_OBJECT(w, "plateau") {
+            json_put_double(w, "factor", counters->plateau.factor);
+            json_put_double(w, "best", counters->plateau.best);
+            json_put_int(w, "bad", counters->plateau.bad);
+        }
+    JSON_PUT_OBJECT(w, "backend") {
+        json_put_string(w, "name", counters->kernels.backend);
+        json_put_string(w, "spmm", counters->kernels.spmm[0] != 0 ? counters->kernels.spmm : NULL);
     }
-    json_begin_object(w, "backend");
-    json_put_string(w, "name", counters->kernels.backend);
-    json_put_string(w, "spmm", counters->kernels.spmm[0] != 0 ? counters->kernels.spmm : NULL);
-    json_end_object(w);
 }
 
 static void put_files(JsonWriter *w, const StateSections *sections, const char *folder,
@@ -90,10 +88,10 @@ static void put_files(JsonWriter *w, const StateSections *sections, const char *
         const char *path = CHECKPOINT_FILE(folder, sections->section[i].name);
         if (!hash_file(path, hash, err))
             break;
-        json_begin_object(w, NULL);
-        json_put_string(w, "name", path_name(path));
-        json_put_string(w, "hash", hash);
-        json_end_object(w);
+        JSON_PUT_OBJECT(w, NULL) {
+            json_put_string(w, "name", path_name(path));
+            json_put_string(w, "hash", hash);
+        }
     }
     json_end_array(w);
 }

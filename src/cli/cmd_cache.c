@@ -30,16 +30,16 @@ void cache_print_entry(const CacheEntry *entry) {
 }
 
 void cache_put_entry(JsonWriter *w, const CacheEntry *entry) {
-    json_begin_object(w, NULL);
-    json_put_string(w, "path", entry->path);
-    json_put_string(w, "kind", kind_names[entry->kind]);
-    json_put_string(w, "dataset", entry->dataset);
-    if (entry->kind == CACHE_PARTS)
-        json_put_int(w, "parts", entry->parts);
-    json_put_double(w, "bytes", entry->bytes);
-    json_put_double(w, "age_seconds", entry->age);
-    json_put_bool(w, "in_use", entry->is_used);
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, NULL) {
+        json_put_string(w, "path", entry->path);
+        json_put_string(w, "kind", kind_names[entry->kind]);
+        json_put_string(w, "dataset", entry->dataset);
+        if (entry->kind == CACHE_PARTS)
+            json_put_int(w, "parts", entry->parts);
+        json_put_double(w, "bytes", entry->bytes);
+        json_put_double(w, "age_seconds", entry->age);
+        json_put_bool(w, "in_use", entry->is_used);
+    }
 }
 
 static double bytes_of(const CacheList *list) {
@@ -62,10 +62,9 @@ void cache_print_list(const CacheList *list, const char *cache) {
 void cache_put_list(JsonWriter *w, const CacheList *list, const char *cache) {
     json_put_string(w, "cache", cache);
     json_put_double(w, "bytes", bytes_of(list));
-    json_begin_array(w, "entries");
-    for (int i = 0; i < list->count; i++)
-        cache_put_entry(w, &list->entry[i]);
-    json_end_array(w);
+    JSON_PUT_ARRAY(w, "entries")
+        for (int i = 0; i < list->count; i++)
+            cache_put_entry(w, &list->entry[i]);
 }
 
 // ---- prune
@@ -128,14 +127,13 @@ static void prune(const CacheList *list, const char *cache, const Options *optio
         p.older = 0;
     json_writer_begin(&w, true);
     json_put_string(&w, "cache", cache);
-    json_begin_array(&w, "removed");
-    for (int i = 0; i < list->count; i++) { // an entry that stays does not keep the others
-        Error stays = {0};
-        prune_entry(&p, &list->entry[i], &stays);
-        if (err->code == 0)
-            *err = stays;
-    }
-    json_end_array(&w);
+    JSON_PUT_ARRAY(&w, "removed")
+        for (int i = 0; i < list->count; i++) { // an entry that stays does not keep the others
+            Error stays = {0};
+            prune_entry(&p, &list->entry[i], &stays);
+            if (err->code == 0)
+                *err = stays;
+        }
     json_put_double(&w, "bytes", p.bytes);
     json_put_int(&w, "kept_in_use", p.used);
     json_put_int(&w, "kept_young", p.young);

@@ -227,12 +227,12 @@ static void print_finding(const char *word, const char *name, const Finding *fin
 
 static void put_finding(JsonWriter *writer, const char *word, const char *name,
                         const Finding *finding) {
-    json_begin_object(writer, NULL);
-    json_put_string(writer, "check", name);
-    json_put_string(writer, "health", word);
-    json_put_string(writer, "text", finding->text);
-    json_put_string(writer, "cure", finding->cure[0] != 0 ? finding->cure : NULL);
-    json_end_object(writer);
+    JSON_PUT_OBJECT(writer, NULL) {
+        json_put_string(writer, "check", name);
+        json_put_string(writer, "health", word);
+        json_put_string(writer, "text", finding->text);
+        json_put_string(writer, "cure", finding->cure[0] != 0 ? finding->cure : NULL);
+    }
 }
 
 typedef struct Visit {
@@ -265,12 +265,11 @@ static void visit_as_json(Visit *v) {
     CLEARED(json_writer_clear) JsonWriter writer = {0};
     json_writer_init(&writer, true);
     v->writer = &writer;
-    json_begin_object(&writer, NULL);
-    json_begin_array(&writer, "findings");
-    visit_all(v);
-    json_end_array(&writer);
-    json_put_bool(&writer, "can_train", v->worst != HEALTH_FAIL);
-    json_end_object(&writer);
+    JSON_PUT_OBJECT(&writer, NULL) {
+        JSON_PUT_ARRAY(&writer, "findings")
+            visit_all(v);
+        json_put_bool(&writer, "can_train", v->worst != HEALTH_FAIL);
+    }
     fputs(writer.text, stdout);
 }
 

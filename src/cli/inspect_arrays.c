@@ -62,10 +62,9 @@ static void print_npy(const Npy *npy, const ValueRange *range) {
 }
 
 static void put_shape(JsonWriter *w, const int64_t *shape, int rank) {
-    json_begin_array(w, "shape");
-    for (int d = 0; d < rank; d++)
-        json_put_int(w, NULL, shape[d]);
-    json_end_array(w);
+    JSON_PUT_ARRAY(w, "shape")
+        for (int d = 0; d < rank; d++)
+            json_put_int(w, NULL, shape[d]);
 }
 
 static void put_npy(JsonWriter *w, const Npy *npy, const ValueRange *range) {
@@ -120,16 +119,15 @@ static void print_shard(const Tensors *map) {
 }
 
 void inspect_put_tensors(JsonWriter *w, const Tensors *map) {
-    json_begin_array(w, "tensors");
-    for (int i = 0; i < map->count; i++) {
-        const Tensor *tensor = &map->tensor[i];
-        json_begin_object(w, NULL);
-        json_put_string(w, "name", tensor->name);
-        json_put_string(w, "type", tensor_type_names[tensor->type]);
-        put_shape(w, tensor->shape, tensor->rank);
-        json_end_object(w);
-    }
-    json_end_array(w);
+    JSON_PUT_ARRAY(w, "tensors")
+        for (int i = 0; i < map->count; i++) {
+            const Tensor *tensor = &map->tensor[i];
+            JSON_PUT_OBJECT(w, NULL) {
+                json_put_string(w, "name", tensor->name);
+                json_put_string(w, "type", tensor_type_names[tensor->type]);
+                put_shape(w, tensor->shape, tensor->rank);
+            }
+        }
 }
 
 static void put_shard(JsonWriter *w, const Tensors *map) {

@@ -34,9 +34,8 @@ static bool show_entry(const Inspection *at) {
         cache_print_entry(&entry);
         return true;
     }
-    json_begin_array(at->json, "entries");
-    cache_put_entry(at->json, &entry);
-    json_end_array(at->json);
+    JSON_PUT_ARRAY(at->json, "entries")
+        cache_put_entry(at->json, &entry);
     return true;
 }
 

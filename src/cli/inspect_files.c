@@ -22,19 +22,18 @@ static bool put_file(JsonWriter *w, const char *folder, const char *name, Error 
     CLEARED(tensors_close) Tensors map = {0};
     if (!tensors_open(&map, PATH_IN(folder, name), err))
         return false;
-    json_begin_object(w, NULL);
-    json_put_string(w, "name", name);
-    inspect_put_tensors(w, &map);
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, NULL) {
+        json_put_string(w, "name", name);
+        inspect_put_tensors(w, &map);
+    }
     return true;
 }
 
 static bool put_files(JsonWriter *w, const char *folder, const Json *files, Error *err) {
     bool ok = true;
-    json_begin_array(w, "files");
-    for (const Json *f = json_first(files); f != NULL && ok; f = json_next(f))
-        ok = put_file(w, folder, json_get_text(f, "name"), err);
-    json_end_array(w);
+    JSON_PUT_ARRAY(w, "files")
+        for (const Json *f = json_first(files); f != NULL && ok; f = json_next(f))
+            ok = put_file(w, folder, json_get_text(f, "name"), err);
     return ok;
 }
 
@@ -154,10 +153,11 @@ static bool show_array(const char *path, void *context) {
         printf("%s\n", SHOWN(path_name(path)));
         return inspected_array.show(&at);
     }
-    json_begin_object(at.json, NULL);
-    json_put_string(at.json, "name", path_name(path));
-    bool ok = inspected_array.show(&at);
-    json_end_object(at.json);
+    bool ok = true;
+    JSON_PUT_OBJECT(at.json, NULL) {
+        json_put_string(at.json, "name", path_name(path));
+        ok = inspected_array.show(&at);
+    }
     return ok;
 }
 

@@ -114,16 +114,16 @@ static bool has_begun(const char *path) { return inspect_holds(path, "checkpoint
 
 static void put_costs(JsonWriter *w, const RunRecord *run) {
     RecordedEpoch sum = record_sum(run->epoch, run->epochs, 1);
-    json_begin_object(w, "total");
-    JSON_PUT(w, {"seconds", sum.seconds}, {"compute", sum.compute}, {"pack", sum.pack},
-             {"wait", sum.wait}, {"reduce", sum.reduce}, {"evaluation", sum.evaluation},
-             {"assignment", sum.assignment}, {"bytes", sum.bytes},
-             {"reduce_bytes", sum.reduce_bytes});
-    if (sum.headers > 0) {
-        json_put_double(w, "headers", sum.headers);
-        json_put_double(w, "skipped", sum.skipped);
+    JSON_PUT_OBJECT(w, "total") {
+        JSON_PUT(w, {"seconds", sum.seconds}, {"compute", sum.compute}, {"pack", sum.pack},
+                 {"wait", sum.wait}, {"reduce", sum.reduce}, {"evaluation", sum.evaluation},
+                 {"assignment", sum.assignment}, {"bytes", sum.bytes},
+                 {"reduce_bytes", sum.reduce_bytes});
+        if (sum.headers > 0) {
+            json_put_double(w, "headers", sum.headers);
+            json_put_double(w, "skipped", sum.skipped);
+        }
     }
-    json_end_object(w);
 }
 
 static void put_facts(JsonWriter *w, const RunRecord *run) {
@@ -221,15 +221,14 @@ static void print_epochs(const RecordedEpoch *epoch, int64_t count, const Score 
 }
 
 static void put_epochs(JsonWriter *w, const RecordedEpoch *epoch, int64_t count) {
-    json_begin_array(w, "epochs");
-    for (int64_t i = 0; i < count; i++) {
-        json_begin_object(w, NULL);
-        json_put_int(w, "epoch", epoch[i].epoch);
-        JSON_PUT(w, {"loss", epoch[i].loss}, {"validation", epoch[i].validation},
-                 {"test", epoch[i].test}, {"seconds", epoch[i].seconds}, {"bytes", epoch[i].bytes});
-        json_end_object(w);
-    }
-    json_end_array(w);
+    JSON_PUT_ARRAY(w, "epochs")
+        for (int64_t i = 0; i < count; i++)
+            JSON_PUT_OBJECT(w, NULL) {
+                json_put_int(w, "epoch", epoch[i].epoch);
+                JSON_PUT(w, {"loss", epoch[i].loss}, {"validation", epoch[i].validation},
+                         {"test", epoch[i].test}, {"seconds", epoch[i].seconds},
+                         {"bytes", epoch[i].bytes});
+            }
 }
 
 static bool show_metrics(const Inspection *at) {

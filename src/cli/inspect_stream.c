@@ -184,9 +184,8 @@ static void print_inside(const char *folder) {
 
 static void put_inside(JsonWriter *w, const char *folder) {
     Search search;
-    json_begin_array(w, "snapshots");
-    inspect_each(PATH_IN(folder, "snapshots"), put_name, w);
-    json_end_array(w);
+    JSON_PUT_ARRAY(w, "snapshots")
+        inspect_each(PATH_IN(folder, "snapshots"), put_name, w);
     bool found = find_newest(&search, PATH_IN(folder, "checkpoints"));
     json_put_string(w, "checkpoint", found ? search.found : NULL);
 }

@@ -143,21 +143,20 @@ void plan_print_text(const Plan *p) {
 static void put_point(JsonWriter *w, const Plan *p, int m, int i) {
     const PlanEstimate *e = &p->estimate[m][i];
     const PlanTime *t = &e->time;
-    json_begin_object(w, NULL);
-    json_put_int(w, "ranks", p->ranks[i]);
-    json_put_bool(w, "checked", p->checked[i]);
-    json_put_int(w, "memory", (int64_t)memory_of(e));
-    json_put_int(w, "memory_least", (int64_t)e->least);
-    json_begin_object(w, "items");
-    for (int k = 0; k < e->memory.count; k++)
-        json_put_int(w, e->memory.item[k].what, (int64_t)e->memory.item[k].bytes);
-    json_end_object(w);
-    JSON_PUT(w, {"bytes", e->bytes}, {"rows", e->rows}, {"halo", e->halo},
-             {"reduce_bytes", e->reduce_bytes}, {"seconds", plan_time_total(t)},
-             {"dense", t->dense}, {"aggregate", t->aggregate}, {"pointwise", t->pointwise},
-             {"pack", t->pack}, {"messages", t->messages}, {"reduce", t->reduce},
-             {"hidden", t->hidden});
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, NULL) {
+        json_put_int(w, "ranks", p->ranks[i]);
+        json_put_bool(w, "checked", p->checked[i]);
+        json_put_int(w, "memory", (int64_t)memory_of(e));
+        json_put_int(w, "memory_least", (int64_t)e->least);
+        JSON_PUT_OBJECT(w, "items")
+            for (int k = 0; k < e->memory.count; k++)
+                json_put_int(w, e->memory.item[k].what, (int64_t)e->memory.item[k].bytes);
+        JSON_PUT(w, {"bytes", e->bytes}, {"rows", e->rows}, {"halo", e->halo},
+                 {"reduce_bytes", e->reduce_bytes}, {"seconds", plan_time_total(t)},
+                 {"dense", t->dense}, {"aggregate", t->aggregate}, {"pointwise", t->pointwise},
+                 {"pack", t->pack}, {"messages", t->messages}, {"reduce", t->reduce},
+                 {"hidden", t->hidden});
+    }
 }
 
 void plan_print_json(const Plan *p) {
@@ -170,14 +169,11 @@ void plan_print_json(const Plan *p) {
     json_put_double(&w, "link_latency", m->latency);
     json_put_string(&w, "link", p->link_given ? "given" : "assumed");
     json_put_string(&w, "compute", p->measured ? "measured" : "given");
-    json_begin_object(&w, "modes");
-    for (int k = 0; k < p->modes; k++) {
-        json_begin_array(&w, p->mode[k]);
-        for (int i = 0; i < p->points; i++)
-            put_point(&w, p, k, i);
-        json_end_array(&w);
-    }
-    json_end_object(&w);
+    JSON_PUT_OBJECT(&w, "modes")
+        for (int k = 0; k < p->modes; k++)
+            JSON_PUT_ARRAY(&w, p->mode[k])
+                for (int i = 0; i < p->points; i++)
+                    put_point(&w, p, k, i);
     print_object(&w, &terminal_tables);
 }
 

@@ -201,40 +201,40 @@ static void print_table(const Table *table) {
 static void put_run(JsonWriter *w, const Table *table, int run) {
     const RunRecord *record = &table->records->run[run];
     RunFigures f = record_figures(record);
-    json_begin_object(w, NULL);
-    json_put_string(w, "run", name_of(table, run));
-    json_put_string(w, "folder", record->folder);
-    json_put_string(w, "state", record_state_name(record->state));
-    json_put_string(w, "data", record_text(record, "data.name"));
-    if (record_text(record, "data.origin") != NULL)
-        json_put_string(w, "origin", record_text(record, "data.origin"));
-    json_begin_object(w, "differs");
-    for (int k = 0; k < table->keys; k++) {
-        const Json *value = record_member(record, table->key[k]);
-        if (value != NULL)
-            json_put_value(
-                w, strncmp(table->key[k], "config.", 7) == 0 ? table->key[k] + 7 : "ranks", value);
+    JSON_PUT_OBJECT(w, NULL) {
+        json_put_string(w, "run", name_of(table, run));
+        json_put_string(w, "folder", record->folder);
+        json_put_string(w, "state", record_state_name(record->state));
+        json_put_string(w, "data", record_text(record, "data.name"));
+        if (record_text(record, "data.origin") != NULL)
+            json_put_string(w, "origin", record_text(record, "data.origin"));
+        JSON_PUT_OBJECT(w, "differs")
+            for (int k = 0; k < table->keys; k++) {
+                const Json *value = record_member(record, table->key[k]);
+                if (value != NULL)
+                    json_put_value(
+                        w, strncmp(table->key[k], "config.", 7) == 0 ? table->key[k] + 7 : "ranks",
+                        value);
+            }
+        json_put_int(w, "epochs", record->epochs);
+        json_put_int(w, "best_epoch", f.best_epoch);
+        JSON_PUT(w, {"validation", f.validation}, {"test", f.test},
+                 {"seconds_per_epoch", f.seconds}, {"bytes_per_epoch", f.bytes},
+                 {"gradient_bytes_per_epoch", f.gradient_bytes});
+        if (!isnan(f.gradient_memory))
+            json_put_double(w, "gradient_memory", f.gradient_memory);
+        json_put_string(w, "started", record_text(record, "started"));
+        json_put_string(w, "ended", record_text(record, "ended"));
+        json_put_double(w, "age_seconds", f.age);
     }
-    json_end_object(w);
-    json_put_int(w, "epochs", record->epochs);
-    json_put_int(w, "best_epoch", f.best_epoch);
-    JSON_PUT(w, {"validation", f.validation}, {"test", f.test}, {"seconds_per_epoch", f.seconds},
-             {"bytes_per_epoch", f.bytes}, {"gradient_bytes_per_epoch", f.gradient_bytes});
-    if (!isnan(f.gradient_memory))
-        json_put_double(w, "gradient_memory", f.gradient_memory);
-    json_put_string(w, "started", record_text(record, "started"));
-    json_put_string(w, "ended", record_text(record, "ended"));
-    json_put_double(w, "age_seconds", f.age);
-    json_end_object(w);
 }
 
 void runs_table_put(JsonWriter *w, const RunRecords *records, const char *folder) {
     Table table = {.records = records, .folder = folder};
     table.key = records_differing_keys(records, &table.keys);
-    json_begin_array(w, "runs");
-    for (int i = 0; i < records->count; i++)
-        put_run(w, &table, i);
-    json_end_array(w);
+    JSON_PUT_ARRAY(w, "runs")
+        for (int i = 0; i < records->count; i++)
+            put_run(w, &table, i);
     memory_free(table.key);
 }
 

@@ -179,58 +179,54 @@ static ResultRow row_of(const char *name, const Ended *ended, int count) {
 }
 
 static void put_score(JsonWriter *out, const char *key, MeanDeviation of) {
-    json_begin_object(out, key);
-    json_put_double(out, "mean", of.mean);
-    json_put_double(out, "deviation", of.deviation);
-    json_end_object(out);
+    JSON_PUT_OBJECT(out, key) {
+        json_put_double(out, "mean", of.mean);
+        json_put_double(out, "deviation", of.deviation);
+    }
 }
 
 static void put_settings(JsonWriter *out, const Grid *grid, int point) {
-    json_begin_object(out, "settings");
-    for (int i = 0; i < grid->axes; i++)
-        json_put_string(out, grid->axis[i].key, grid_value(grid, point, i));
-    json_end_object(out);
+    JSON_PUT_OBJECT(out, "settings")
+        for (int i = 0; i < grid->axes; i++)
+            json_put_string(out, grid->axis[i].key, grid_value(grid, point, i));
 }
 
 static void put_point(JsonWriter *out, const Sweeping *w, int point, const ResultRow *row,
                       const Ended *ended) {
-    json_begin_object(out, NULL);
-    json_put_string(out, "name", row->name);
-    put_settings(out, &w->grid, point);
-    put_score(out, "validation", row->validation);
-    put_score(out, "test", row->test);
-    json_put_double(out, "seconds_per_epoch", row->seconds);
-    json_put_double(out, "bytes_per_epoch", row->bytes);
-    json_put_double(out, "gradient_bytes_per_epoch", row->gradient_bytes);
-    json_begin_array(out, "runs");
-    for (int i = 0; i < row->runs; i++) {
-        json_begin_object(out, NULL);
-        json_put_string(out, "folder", ended[i].folder);
-        json_put_int(out, "seed", ended[i].seed);
-        json_put_int(out, "best_epoch", ended[i].figures.best_epoch);
-        json_put_double(out, "validation", ended[i].figures.validation);
-        json_put_double(out, "test", ended[i].figures.test);
-        json_end_object(out);
+    JSON_PUT_OBJECT(out, NULL) {
+        json_put_string(out, "name", row->name);
+        put_settings(out, &w->grid, point);
+        put_score(out, "validation", row->validation);
+        put_score(out, "test", row->test);
+        json_put_double(out, "seconds_per_epoch", row->seconds);
+        json_put_double(out, "bytes_per_epoch", row->bytes);
+        json_put_double(out, "gradient_bytes_per_epoch", row->gradient_bytes);
+        JSON_PUT_ARRAY(out, "runs")
+            for (int i = 0; i < row->runs; i++)
+                JSON_PUT_OBJECT(out, NULL) {
+                    json_put_string(out, "folder", ended[i].folder);
+                    json_put_int(out, "seed", ended[i].seed);
+                    json_put_int(out, "best_epoch", ended[i].figures.best_epoch);
+                    json_put_double(out, "validation", ended[i].figures.validation);
+                    json_put_double(out, "test", ended[i].figures.test);
+                }
     }
-    json_end_array(out);
-    json_end_object(out);
 }
 
 // Adds the points that have finished runs; returns their number.
 static int read_points(ResultRow *row, const Sweeping *w, JsonWriter *out) {
     CLEARED(memory_drop) Ended *ended = ALLOC(Ended, w->options->runs, "finished runs");
     int rows = 0;
-    json_begin_array(out, "points");
-    for (int p = 0; p < w->grid.points; p++) {
-        char name[POINT];
-        grid_name(name, &w->grid, p, &(Error){0});
-        int count = read_ended(ended, w, name);
-        if (count == 0)
-            continue;
-        row[rows] = row_of(name, ended, count);
-        put_point(out, w, p, &row[rows++], ended);
-    }
-    json_end_array(out);
+    JSON_PUT_ARRAY(out, "points")
+        for (int p = 0; p < w->grid.points; p++) {
+            char name[POINT];
+            grid_name(name, &w->grid, p, &(Error){0});
+            int count = read_ended(ended, w, name);
+            if (count == 0)
+                continue;
+            row[rows] = row_of(name, ended, count);
+            put_point(out, w, p, &row[rows++], ended);
+        }
     return rows;
 }
 

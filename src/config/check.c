@@ -155,11 +155,10 @@ static bool store_numbers(char *out, const Key *key, const Json *value, Complain
     if (json_type(value) != JSON_ARRAY)
         return read_word(out, CONFIG_TEXT, key, value, complaints);
     json_writer_init(&text, false);
-    json_begin_array(&text, NULL);
-    for (const Json *entry = json_first(value); ok && entry != NULL; entry = json_next(entry))
-        if ((ok = read_double(&number, key, entry, complaints)))
-            json_put_double(&text, NULL, number);
-    json_end_array(&text);
+    JSON_PUT_ARRAY(&text, NULL)
+        for (const Json *entry = json_first(value); ok && entry != NULL; entry = json_next(entry))
+            if ((ok = read_double(&number, key, entry, complaints)))
+                json_put_double(&text, NULL, number);
     if (ok && (json_size(value) == 0 || text.bytes >= CONFIG_TEXT))
         ok = misfit(key, value, complaints);
     if (ok)

@@ -39,12 +39,11 @@ static void put_map(JsonWriter *writer, const ConfigWords *words) {
             json_put_string(writer, name, words->word[i] + length + 1);
             continue;
         }
-        json_begin_array(writer, name);
-        for (; i < words->count && strncmp(words->word[i], name, length) == 0 &&
-               words->word[i][length] == '=';
-             i++)
-            json_put_string(writer, NULL, words->word[i] + length + 1);
-        json_end_array(writer);
+        JSON_PUT_ARRAY(writer, name)
+            for (; i < words->count && strncmp(words->word[i], name, length) == 0 &&
+                   words->word[i][length] == '=';
+                 i++)
+                json_put_string(writer, NULL, words->word[i] + length + 1);
         i--;
     }
 }
@@ -118,17 +117,16 @@ static void put_value(JsonWriter *writer, const char *name, const void *at, KeyK
         json_put_double(writer, name, *(const double *)at);
         break;
     case KEY_MAP:
-        json_begin_object(writer, name);
-        put_map(writer, at);
-        json_end_object(writer);
+        JSON_PUT_OBJECT(writer, name)
+            put_map(writer, at);
         break;
     default:
         if (config_is_list(kind)) {
-            json_begin_array(writer, name);
-            for (int i = 0; i < *(const int *)at; i++) // all kinds begin with their count
-                put_value(writer, NULL, (const char *)at + list->first + (size_t)i * list->bytes,
-                          list->entry);
-            json_end_array(writer);
+            JSON_PUT_ARRAY(writer, name)
+                for (int i = 0; i < *(const int *)at; i++) // all kinds begin with their count
+                    put_value(writer, NULL,
+                              (const char *)at + list->first + (size_t)i * list->bytes,
+                              list->entry);
         } else if (kind == KEY_NUMBERS && *(const char *)at == '[') {
             put_numbers(writer, name, at);
         } else {

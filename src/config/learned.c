@@ -42,10 +42,9 @@ static void put_value(JsonWriter *writer, const char *name, const Key *key, cons
 
 void config_put_learned(JsonWriter *writer, const char *name, const Config *config,
                         const char *also) {
-    json_begin_object(writer, name);
-    config_walk(writer, &(Learned){config, also}, counts, json_begin_object, json_end_object,
-                put_value);
-    json_end_object(writer);
+    JSON_PUT_OBJECT(writer, name)
+        config_walk(writer, &(Learned){config, also}, counts, json_begin_object, json_end_object,
+                    put_value);
 }
 
 // Where to begin printing two long values: shortly before their first difference.

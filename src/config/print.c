@@ -37,9 +37,8 @@ static void put_value(JsonWriter *writer, const char *name, const Key *key, cons
 }
 
 void config_put_all(JsonWriter *writer, const char *name, const Config *config) {
-    json_begin_object(writer, name);
-    config_walk(writer, config, any, json_begin_object, json_end_object, put_value);
-    json_end_object(writer);
+    JSON_PUT_OBJECT(writer, name)
+        config_walk(writer, config, any, json_begin_object, json_end_object, put_value);
 }
 
 char *config_to_json(const Config *config) {
@@ -144,20 +143,18 @@ static void put_range(JsonWriter *writer, const char *range) {
 }
 
 static void put_enum(JsonWriter *writer, const Choices choice, int count) {
-    json_begin_array(writer, "enum");
-    for (int i = 0; i < count; i++)
-        if (family_argument(choice[i]) == NULL)
-            json_put_string(writer, NULL, choice[i]);
-    json_end_array(writer);
+    JSON_PUT_ARRAY(writer, "enum")
+        for (int i = 0; i < count; i++)
+            if (family_argument(choice[i]) == NULL)
+                json_put_string(writer, NULL, choice[i]);
 }
 
 // "file:PATH" becomes a pattern.
 static void put_pattern(JsonWriter *writer, const char *choice) {
     char pattern[CONFIG_WORD + 8];
     snprintf(pattern, sizeof pattern, "^%.*s:.+", (int)strcspn(choice, ":"), choice);
-    json_begin_object(writer, NULL);
-    json_put_string(writer, "pattern", pattern);
-    json_end_object(writer);
+    JSON_PUT_OBJECT(writer, NULL)
+        json_put_string(writer, "pattern", pattern);
 }
 
 static void put_choices(JsonWriter *writer, const Key *key) {
@@ -169,14 +166,13 @@ static void put_choices(JsonWriter *writer, const Key *key) {
         put_enum(writer, choice, count);
     if (patterns == 0)
         return;
-    json_begin_array(writer, "anyOf");
-    json_begin_object(writer, NULL);
-    put_enum(writer, choice, count);
-    json_end_object(writer);
-    for (int i = 0; i < count; i++)
-        if (family_argument(choice[i]) != NULL)
-            put_pattern(writer, choice[i]);
-    json_end_array(writer);
+    JSON_PUT_ARRAY(writer, "anyOf") {
+        JSON_PUT_OBJECT(writer, NULL)
+            put_enum(writer, choice, count);
+        for (int i = 0; i < count; i++)
+            if (family_argument(choice[i]) != NULL)
+                put_pattern(writer, choice[i]);
+    }
 }
 
 static void put_single(JsonWriter *writer, const Key *key) {
@@ -186,51 +182,47 @@ static void put_single(JsonWriter *writer, const Key *key) {
         put_choices(writer, key);
         return;
     }
-    json_begin_object(writer, "propertyNames");
-    put_choices(writer, key);
-    json_end_object(writer);
+    JSON_PUT_OBJECT(writer, "propertyNames")
+        put_choices(writer, key);
 }
 
 // A word, or a list of numbers.
 static void put_numbers(JsonWriter *writer, const Key *key) {
-    json_begin_array(writer, "anyOf");
-    json_begin_object(writer, NULL);
-    put_single(writer, key);
-    json_end_object(writer);
-    json_begin_object(writer, NULL);
-    json_put_string(writer, "type", "array");
-    json_begin_object(writer, "items");
-    json_put_string(writer, "type", "number");
-    put_range(writer, key->range);
-    json_end_object(writer);
-    json_end_object(writer);
-    json_end_array(writer);
+    JSON_PUT_ARRAY(writer, "anyOf") {
+        JSON_PUT_OBJECT(writer, NULL)
+            put_single(writer, key);
+        JSON_PUT_OBJECT(writer, NULL) {
+            json_put_string(writer, "type", "array");
+            JSON_PUT_OBJECT(writer, "items") {
+                json_put_string(writer, "type", "number");
+                put_range(writer, key->range);
+            }
+        }
+    }
 }
 
 // A list of one value may be written as that value.
 static void put_schema(JsonWriter *writer, const char *name, const Key *key, const void *standard) {
-    json_begin_object(writer, name);
-    json_put_string(writer, "description", key->help);
-    config_put(writer, "default", standard, key);
-    if (config_is_list(key->kind)) {
-        json_begin_array(writer, "anyOf");
-        json_begin_object(writer, NULL);
-        json_put_string(writer, "type", "array");
-        json_put_int(writer, "maxItems", config_kinds[key->kind].list.most);
-        json_begin_object(writer, "items");
-        put_single(writer, key);
-        json_end_object(writer);
-        json_end_object(writer);
-        json_begin_object(writer, NULL);
-        put_single(writer, key);
-        json_end_object(writer);
-        json_end_array(writer);
-    } else if (key->kind == KEY_NUMBERS) {
-        put_numbers(writer, key);
-    } else {
-        put_single(writer, key);
+    JSON_PUT_OBJECT(writer, name) {
+        json_put_string(writer, "description", key->help);
+        config_put(writer, "default", standard, key);
+        if (config_is_list(key->kind)) {
+            JSON_PUT_ARRAY(writer, "anyOf") {
+                JSON_PUT_OBJECT(writer, NULL) {
+                    json_put_string(writer, "type", "array");
+                    json_put_int(writer, "maxItems", config_kinds[key->kind].list.most);
+                    JSON_PUT_OBJECT(writer, "items")
+                        put_single(writer, key);
+                }
+                JSON_PUT_OBJECT(writer, NULL)
+                    put_single(writer, key);
+            }
+        } else if (key->kind == KEY_NUMBERS) {
+            put_numbers(writer, key);
+        } else {
+            put_single(writer, key);
+        }
     }
-    json_end_object(writer);
 }
 
 static void open_schema(JsonWriter *writer, const char *section) {
@@ -254,13 +246,14 @@ void config_print_schema(const Sink *out) {
     json_put_string(&writer, "title", "fringe config");
     json_put_string(&writer, "type", "object");
     json_put_bool(&writer, "additionalProperties", false);
-    json_begin_object(&writer, "properties");
-    json_begin_object(&writer, "$schema");
-    json_put_string(&writer, "description", "Path or URL of this schema, for editors; not read.");
-    json_put_string(&writer, "type", "string");
-    json_end_object(&writer);
-    config_walk(&writer, &standard, any, open_schema, close_schema, put_schema);
-    json_end_object(&writer);
+    JSON_PUT_OBJECT(&writer, "properties") {
+        JSON_PUT_OBJECT(&writer, "$schema") {
+            json_put_string(&writer, "description",
+                            "Path or URL of this schema, for editors; not read.");
+            json_put_string(&writer, "type", "string");
+        }
+        config_walk(&writer, &standard, any, open_schema, close_schema, put_schema);
+    }
     json_end_object(&writer);
     sink_print(out, "%s", writer.text);
 }

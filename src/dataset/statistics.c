@@ -56,15 +56,15 @@ static void put_nodes(JsonWriter *out, const Dataset *dataset) {
 
 static void put_statistics(JsonWriter *out, const Dataset *dataset) {
     bool hypergraph = dataset->hyperedges > 0;
-    json_begin_object(out, "statistics");
-    put_degrees(out, dataset);
-    (hypergraph ? put_hypergraph : put_graph)(out, dataset);
-    put_nodes(out, dataset);
-    if (!hypergraph)
-        json_put_bool(out, "symmetric", dataset_is_symmetric(dataset));
-    json_put_bool(out, "weighted",
-                  (hypergraph ? dataset->hyperedge_weight : dataset->weight) != NULL);
-    json_end_object(out);
+    JSON_PUT_OBJECT(out, "statistics") {
+        put_degrees(out, dataset);
+        (hypergraph ? put_hypergraph : put_graph)(out, dataset);
+        put_nodes(out, dataset);
+        if (!hypergraph)
+            json_put_bool(out, "symmetric", dataset_is_symmetric(dataset));
+        json_put_bool(out, "weighted",
+                      (hypergraph ? dataset->hyperedge_weight : dataset->weight) != NULL);
+    }
 }
 
 void dataset_put_facts(JsonWriter *out, const Dataset *dataset) {

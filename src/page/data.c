@@ -38,10 +38,9 @@ static bool add_exchange(Messages *m, const Json *exchange) {
 }
 
 static void put_matrix(JsonWriter *w, const char *key, const double *value, int ranks) {
-    json_begin_array(w, key);
-    for (int a = 0; a < ranks; a++)
-        json_put_list(w, NULL, value + (int64_t)a * ranks, ranks);
-    json_end_array(w);
+    JSON_PUT_ARRAY(w, key)
+        for (int a = 0; a < ranks; a++)
+            json_put_list(w, NULL, value + (int64_t)a * ranks, ranks);
 }
 
 static void put_sums(JsonWriter *w, const Messages *m) {
@@ -87,21 +86,19 @@ static void put_exchanges(JsonWriter *w, const RunRecord *run) {
     const Json *exchanges = record_member(run, "exchanges");
     if (exchanges == NULL || json_type(exchanges) != JSON_ARRAY)
         return;
-    json_begin_array(w, "exchanges");
-    for (const Json *at = json_first(exchanges); at != NULL; at = json_next(at)) {
-        const Json *direction = json_get_of(at, "direction", JSON_STRING);
-        json_begin_object(w, NULL);
-        put_number_of(w, at, "layer");
-        json_put_string(w, "direction", direction != NULL ? json_string(direction) : NULL);
-        put_number_of(w, at, "columns");
-        put_number_of(w, at, "rows");
-        put_number_of(w, at, "rows_of_sources_alone");
-        json_end_object(w);
-    }
-    json_end_array(w);
-    json_begin_object(w, "messages");
-    put_messages(w, exchanges);
-    json_end_object(w);
+    JSON_PUT_ARRAY(w, "exchanges")
+        for (const Json *at = json_first(exchanges); at != NULL; at = json_next(at)) {
+            const Json *direction = json_get_of(at, "direction", JSON_STRING);
+            JSON_PUT_OBJECT(w, NULL) {
+                put_number_of(w, at, "layer");
+                json_put_string(w, "direction", direction != NULL ? json_string(direction) : NULL);
+                put_number_of(w, at, "columns");
+                put_number_of(w, at, "rows");
+                put_number_of(w, at, "rows_of_sources_alone");
+            }
+        }
+    JSON_PUT_OBJECT(w, "messages")
+        put_messages(w, exchanges);
 }
 
 // --- variants
@@ -139,13 +136,12 @@ static void put_facts(JsonWriter *w, const RunRecord *run) {
 }
 
 static void put_settings(JsonWriter *w, const Variants *variants, const RunRecord *run) {
-    json_begin_object(w, "settings");
-    for (int i = 0; i < variants->keys; i++) {
-        char value[RECORD_VALUE];
-        if (record_value(run, variants->key[i], value))
-            json_put_string(w, variants->key[i], value);
-    }
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, "settings")
+        for (int i = 0; i < variants->keys; i++) {
+            char value[RECORD_VALUE];
+            if (record_value(run, variants->key[i], value))
+                json_put_string(w, variants->key[i], value);
+        }
 }
 
 static int64_t stride_of(const RunRecords *records) {
@@ -157,31 +153,29 @@ static int64_t stride_of(const RunRecords *records) {
 
 static void put_variant(JsonWriter *w, const Variants *variants, int a, const RunRecords *records) {
     const Variant *variant = &variants->variant[a];
-    json_begin_object(w, NULL);
-    json_put_string(w, "label", variant->label);
-    put_facts(w, variant->first);
-    put_settings(w, variants, variant->first);
-    put_exchanges(w, variant->first);
-    json_begin_array(w, "runs");
-    for (int i = 0; i < records->count; i++)
-        if (variants->variant_of[i] == a)
-            page_put_run(w, &records->run[i], stride_of(records));
-    json_end_array(w);
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, NULL) {
+        json_put_string(w, "label", variant->label);
+        put_facts(w, variant->first);
+        put_settings(w, variants, variant->first);
+        put_exchanges(w, variant->first);
+        JSON_PUT_ARRAY(w, "runs")
+            for (int i = 0; i < records->count; i++)
+                if (variants->variant_of[i] == a)
+                    page_put_run(w, &records->run[i], stride_of(records));
+    }
 }
 
 void page_put_data(JsonWriter *w, const RunRecords *records) {
     CLEARED(variants_clear) Variants variants;
     variants_gather(&variants, records);
-    json_begin_object(w, NULL);
-    json_put_string(w, "fringe", FRINGE_VERSION);
-    json_put_int(w, "epochs_per_point", stride_of(records));
-    const Json *config = records->count > 0 ? record_member(&records->run[0], "config") : NULL;
-    if (config != NULL)
-        json_put_value(w, "config", config);
-    json_begin_array(w, "variants");
-    for (int a = 0; a < variants.count; a++)
-        put_variant(w, &variants, a, records);
-    json_end_array(w);
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, NULL) {
+        json_put_string(w, "fringe", FRINGE_VERSION);
+        json_put_int(w, "epochs_per_point", stride_of(records));
+        const Json *config = records->count > 0 ? record_member(&records->run[0], "config") : NULL;
+        if (config != NULL)
+            json_put_value(w, "config", config);
+        JSON_PUT_ARRAY(w, "variants")
+            for (int a = 0; a < variants.count; a++)
+                put_variant(w, &variants, a, records);
+    }
 }

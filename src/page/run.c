@@ -8,14 +8,13 @@
 // --- scores
 
 static void put_scores(JsonWriter *w, const char *key, const RunRecord *run, int64_t at) {
-    json_begin_object(w, key);
-    if (at >= 0) {
-        json_put_int(w, "epoch", run->epoch[at].epoch);
-        json_put_double(w, "train", run->epoch[at].train);
-        json_put_double(w, "validation", run->epoch[at].validation);
-        json_put_double(w, "test", run->epoch[at].test);
-    }
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, key)
+        if (at >= 0) {
+            json_put_int(w, "epoch", run->epoch[at].epoch);
+            json_put_double(w, "train", run->epoch[at].train);
+            json_put_double(w, "validation", run->epoch[at].validation);
+            json_put_double(w, "test", run->epoch[at].test);
+        }
 }
 
 // --- means
@@ -27,11 +26,10 @@ static RecordedEpoch mean_of(const RunRecord *run, int64_t begin, int64_t end) {
 // `rest`: what an epoch spends outside of these parts, such as the optimizer.
 static void put_time(JsonWriter *w, const RecordedEpoch *mean) {
     double rest = mean->seconds - mean->compute - mean->pack - mean->wait - mean->reduce;
-    json_begin_object(w, "time");
-    JSON_PUT(w, {"compute", mean->compute}, {"pack", mean->pack}, {"wait", mean->wait},
-             {"reduce", mean->reduce}, {"rest", fmax(rest, 0)}, {"assignment", mean->assignment},
-             {"evaluation", mean->evaluation});
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, "time")
+        JSON_PUT(w, {"compute", mean->compute}, {"pack", mean->pack}, {"wait", mean->wait},
+                 {"reduce", mean->reduce}, {"rest", fmax(rest, 0)},
+                 {"assignment", mean->assignment}, {"evaluation", mean->evaluation});
 }
 
 static void put_means(JsonWriter *w, const RunRecord *run) {
@@ -51,14 +49,11 @@ static void put_rank_times(JsonWriter *w, const RunRecord *run) {
     const Json *ranks = record_member(run, "rank_times.ranks");
     if (ranks == NULL || json_type(ranks) != JSON_ARRAY || json_size(ranks) > RANKS_DRAWN)
         return;
-    json_begin_object(w, "rank_times");
-    for (int i = 0; i < FAMILY_COUNT(parts); i++) {
-        json_begin_array(w, parts[i]);
-        for (const Json *rank = json_first(ranks); rank != NULL; rank = json_next(rank))
-            json_put_float(w, NULL, (float)json_get_number(rank, parts[i]));
-        json_end_array(w);
-    }
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, "rank_times")
+        for (int i = 0; i < FAMILY_COUNT(parts); i++)
+            JSON_PUT_ARRAY(w, parts[i])
+                for (const Json *rank = json_first(ranks); rank != NULL; rank = json_next(rank))
+                    json_put_float(w, NULL, (float)json_get_number(rank, parts[i]));
 }
 
 // --- curves
@@ -94,30 +89,28 @@ static int64_t read_points(Point *point, const RunRecord *run, int64_t stride) {
 
 static void put_column(JsonWriter *w, const char *key, const Point *point, int64_t count,
                        size_t offset) {
-    json_begin_array(w, key);
-    for (int64_t i = 0; i < count; i++)
-        json_put_float(w, NULL, (float)*(const double *)((const char *)&point[i] + offset));
-    json_end_array(w);
+    JSON_PUT_ARRAY(w, key)
+        for (int64_t i = 0; i < count; i++)
+            json_put_float(w, NULL, (float)*(const double *)((const char *)&point[i] + offset));
 }
 
 static void put_curve(JsonWriter *w, const RunRecord *run, int64_t stride) {
     CLEARED(memory_drop) Point *point = ALLOC(Point, run->epochs / stride + 1, "points of curves");
     int64_t count = read_points(point, run, stride);
-    json_begin_object(w, "curve");
-    json_begin_array(w, "epoch");
-    for (int64_t i = 0; i < count; i++)
-        json_put_int(w, NULL, point[i].epoch.epoch);
-    json_end_array(w);
-    put_column(w, "loss", point, count, offsetof(Point, epoch.loss));
-    put_column(w, "train", point, count, offsetof(Point, epoch.train));
-    put_column(w, "validation", point, count, offsetof(Point, epoch.validation));
-    put_column(w, "test", point, count, offsetof(Point, epoch.test));
-    put_column(w, "clock", point, count, offsetof(Point, clock));
-    put_column(w, "seconds", point, count, offsetof(Point, seconds));
-    put_column(w, "bytes", point, count, offsetof(Point, bytes));
-    put_column(w, "reduce_bytes", point, count, offsetof(Point, reduce_bytes));
-    put_column(w, "gradient_bits", point, count, offsetof(Point, epoch.gradient_bits));
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, "curve") {
+        JSON_PUT_ARRAY(w, "epoch")
+            for (int64_t i = 0; i < count; i++)
+                json_put_int(w, NULL, point[i].epoch.epoch);
+        put_column(w, "loss", point, count, offsetof(Point, epoch.loss));
+        put_column(w, "train", point, count, offsetof(Point, epoch.train));
+        put_column(w, "validation", point, count, offsetof(Point, epoch.validation));
+        put_column(w, "test", point, count, offsetof(Point, epoch.test));
+        put_column(w, "clock", point, count, offsetof(Point, clock));
+        put_column(w, "seconds", point, count, offsetof(Point, seconds));
+        put_column(w, "bytes", point, count, offsetof(Point, bytes));
+        put_column(w, "reduce_bytes", point, count, offsetof(Point, reduce_bytes));
+        put_column(w, "gradient_bits", point, count, offsetof(Point, epoch.gradient_bits));
+    }
 }
 
 // --- assignments
@@ -128,15 +121,14 @@ static void put_rows(JsonWriter *w, const Json *part) {
     const Json *rows = json_get_of(part, "rows", JSON_OBJECT);
     if (layer == NULL || direction == NULL || rows == NULL)
         return;
-    json_begin_object(w, NULL);
-    json_put_double(w, "layer", json_number(layer));
-    json_put_string(w, "direction", json_string(direction));
-    json_begin_object(w, "rows");
-    for (const Json *at = json_first(rows); at != NULL; at = json_next(at))
-        if (json_type(at) == JSON_NUMBER)
-            json_put_double(w, json_key(at), json_number(at));
-    json_end_object(w);
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, NULL) {
+        json_put_double(w, "layer", json_number(layer));
+        json_put_string(w, "direction", json_string(direction));
+        JSON_PUT_OBJECT(w, "rows")
+            for (const Json *at = json_first(rows); at != NULL; at = json_next(at))
+                if (json_type(at) == JSON_NUMBER)
+                    json_put_double(w, json_key(at), json_number(at));
+    }
 }
 
 static void put_assignment(JsonWriter *w, const char *folder, int64_t epoch) {
@@ -145,39 +137,36 @@ static void put_assignment(JsonWriter *w, const char *folder, int64_t epoch) {
     Json *assignment = json_read(PATH_IN(folder, runfolder_epoch_name(name, epoch, ".json")),
                                  &(Error){0}); // a torn file is as good as none
     const Json *parts = json_get_of(assignment, "parts", JSON_ARRAY);
-    if (parts != NULL) {
-        json_begin_object(w, NULL);
-        json_put_int(w, "taken", epoch);
-        json_begin_array(w, "parts");
-        for (const Json *part = json_first(parts); part != NULL; part = json_next(part))
-            put_rows(w, part);
-        json_end_array(w);
-        json_end_object(w);
-    }
+    if (parts != NULL)
+        JSON_PUT_OBJECT(w, NULL) {
+            json_put_int(w, "taken", epoch);
+            JSON_PUT_ARRAY(w, "parts")
+                for (const Json *part = json_first(parts); part != NULL; part = json_next(part))
+                    put_rows(w, part);
+        }
 }
 
 static void put_assignments(JsonWriter *w, const RunRecord *run) {
     EpochList list;
     const char *folder = PATH_IN(run->folder, "assignments");
     runfolder_epochs(&list, folder, ".json", &(Error){0}); // what cannot be read is left out
-    json_begin_array(w, "assignments");
-    for (int i = 0; i < list.count; i++)
-        put_assignment(w, folder, list.epoch[i]);
-    json_end_array(w);
+    JSON_PUT_ARRAY(w, "assignments")
+        for (int i = 0; i < list.count; i++)
+            put_assignment(w, folder, list.epoch[i]);
     memory_free(list.epoch);
 }
 
 void page_put_run(JsonWriter *w, const RunRecord *run, int64_t stride) {
-    json_begin_object(w, NULL);
-    json_put_string(w, "folder", run->folder);
-    json_put_double(w, "seed", record_number(run, "config.run.seed"));
-    json_put_string(w, "state", record_state_name(run->state));
-    json_put_int(w, "epochs", run->epochs);
-    put_scores(w, "last", run, record_last_scored(run));
-    put_scores(w, "best", run, record_best(run));
-    put_means(w, run);
-    put_rank_times(w, run);
-    put_curve(w, run, stride);
-    put_assignments(w, run);
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, NULL) {
+        json_put_string(w, "folder", run->folder);
+        json_put_double(w, "seed", record_number(run, "config.run.seed"));
+        json_put_string(w, "state", record_state_name(run->state));
+        json_put_int(w, "epochs", run->epochs);
+        put_scores(w, "last", run, record_last_scored(run));
+        put_scores(w, "best", run, record_best(run));
+        put_means(w, run);
+        put_rank_times(w, run);
+        put_curve(w, run, stride);
+        put_assignments(w, run);
+    }
 }

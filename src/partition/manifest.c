@@ -50,11 +50,11 @@ static void put_summary(JsonWriter *out, const Manifest *manifest) {
     json_put_double(out, "remote_edge_share", ranks_remote_share(part, parts));
     json_put_double(out, "remote_neighbour_ratio", ranks_halo_ratio(part, parts));
     json_put_int(out, "rows_sent", manifest_rows_sent(manifest));
-    json_begin_object(out, "balance");
-    json_put_double(out, "nodes", ranks_balance(part, parts, BALANCE_NODES));
-    json_put_double(out, "edges", ranks_balance(part, parts, BALANCE_EDGES));
-    json_put_double(out, "train_nodes", ranks_balance(part, parts, BALANCE_TRAIN));
-    json_end_object(out);
+    JSON_PUT_OBJECT(out, "balance") {
+        json_put_double(out, "nodes", ranks_balance(part, parts, BALANCE_NODES));
+        json_put_double(out, "edges", ranks_balance(part, parts, BALANCE_EDGES));
+        json_put_double(out, "train_nodes", ranks_balance(part, parts, BALANCE_TRAIN));
+    }
 }
 
 static bool write_manifest(const Manifest *manifest, const char *folder, Error *err) {

@@ -139,14 +139,11 @@ static bool put_way(JsonWriter *writer, const char *key, const Tensors *map, con
     Lists lists;
     if (!find_lists(&lists, map, way, err))
         return false;
-    json_begin_array(writer, key);
-    for (int64_t k = 0; k < lists.count; k++) {
-        json_begin_array(writer, NULL);
-        for (int i = 0; i < LISTS; i++)
-            json_put_int(writer, NULL, lists.list[i][k]);
-        json_end_array(writer);
-    }
-    json_end_array(writer);
+    JSON_PUT_ARRAY(writer, key)
+        for (int64_t k = 0; k < lists.count; k++)
+            JSON_PUT_ARRAY(writer, NULL)
+                for (int i = 0; i < LISTS; i++)
+                    json_put_int(writer, NULL, lists.list[i][k]);
     return true;
 }
 

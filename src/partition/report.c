@@ -139,17 +139,18 @@ bool partition_report(const Sink *out, const char *folder, const char *name, Err
 // ---- as JSON
 
 static void put_part(JsonWriter *writer, const PartFigures *f, bool star) {
-    json_begin_object(writer, NULL);
-    JSON_PUT_INTS(writer, {"own", f->own}, {"central", f->central},
-                  {"marginal", f->own - f->central}, {"boundary", f->boundary}, {"halo", f->halo},
-                  {"halo_backward", f->halo_backward}, {star ? "pins" : "edges", f->edges},
-                  {star ? "pins_remote" : "edges_remote", f->edges_remote}, {"train", f->train},
-                  {"bytes", f->bytes});
-    if (star) {
-        JSON_PUT_INTS(writer, {"hyperedges", f->hyperedges}, {"replicas", f->replicas},
-                      {"workload", ranks_work(f)});
+    JSON_PUT_OBJECT(writer, NULL) {
+        JSON_PUT_INTS(writer, {"own", f->own}, {"central", f->central},
+                      {"marginal", f->own - f->central}, {"boundary", f->boundary},
+                      {"halo", f->halo}, {"halo_backward", f->halo_backward},
+                      {star ? "pins" : "edges", f->edges},
+                      {star ? "pins_remote" : "edges_remote", f->edges_remote}, {"train", f->train},
+                      {"bytes", f->bytes});
+        if (star) {
+            JSON_PUT_INTS(writer, {"hyperedges", f->hyperedges}, {"replicas", f->replicas},
+                          {"workload", ranks_work(f)});
+        }
     }
-    json_end_object(writer);
 }
 
 static void put_whole(JsonWriter *writer, const Manifest *m, const char *name) {
@@ -183,9 +184,8 @@ bool partition_put_report(JsonWriter *writer, const char *folder, const char *na
     if (!manifest_read_all(&m, folder, err))
         return false;
     put_whole(writer, &m, name != NULL ? name : m.dataset_name);
-    json_begin_array(writer, "parts");
-    for (int p = 0; p < m.parts; p++)
-        put_part(writer, &m.part[p], m.hyperedges > 0);
-    json_end_array(writer);
+    JSON_PUT_ARRAY(writer, "parts")
+        for (int p = 0; p < m.parts; p++)
+            put_part(writer, &m.part[p], m.hyperedges > 0);
     return m.parts < 2 || messages_put(writer, PATH_IN(folder, MESSAGES_FILE), m.symmetric, err);
 }

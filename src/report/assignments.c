@@ -13,41 +13,39 @@ static void assignment_path(char out[PATH_BYTES], const char *folder, int64_t ep
 }
 
 static void put_part(JsonWriter *w, const AssignmentPart *part) {
-    json_begin_object(w, NULL);
-    json_put_int(w, "layer", part->id.layer);
-    json_put_string(w, "direction", direction_name(part->id.direction));
-    json_put_string(w, "by", part->by);
-    JSON_PUT(w, {"objective", part->objective}, {"bound", part->bound},
-             {"lp_bound", part->lp_bound}, {"search_seconds", part->search},
-             {"predicted_seconds", part->predicted}, {"hidden_seconds", part->hidden},
-             {"measured_seconds", part->measured});
-    json_begin_object(w, "rows");
-    for (int b = 0; b <= WIDTH_MOST; b++) {
-        char bits[12];
-        snprintf(bits, sizeof bits, "%d", b);
-        if (part->rows[b] > 0)
-            json_put_int(w, bits, part->rows[b]);
+    JSON_PUT_OBJECT(w, NULL) {
+        json_put_int(w, "layer", part->id.layer);
+        json_put_string(w, "direction", direction_name(part->id.direction));
+        json_put_string(w, "by", part->by);
+        JSON_PUT(w, {"objective", part->objective}, {"bound", part->bound},
+                 {"lp_bound", part->lp_bound}, {"search_seconds", part->search},
+                 {"predicted_seconds", part->predicted}, {"hidden_seconds", part->hidden},
+                 {"measured_seconds", part->measured});
+        JSON_PUT_OBJECT(w, "rows")
+            for (int b = 0; b <= WIDTH_MOST; b++) {
+                char bits[12];
+                snprintf(bits, sizeof bits, "%d", b);
+                if (part->rows[b] > 0)
+                    json_put_int(w, bits, part->rows[b]);
+            }
     }
-    json_end_object(w);
-    json_end_object(w);
 }
 
 static void put_assignment(JsonWriter *w, const Assignment *a) {
-    json_begin_object(w, NULL);
-    json_put_int(w, "asked", a->requested);
-    json_put_int(w, "taken", a->applied);
-    json_put_double(w, "seconds", a->seconds);
-    json_begin_object(w, "link");
-    json_put_list(w, "seconds_per_byte", a->byte_seconds, 3);
-    json_put_list(w, "seconds_per_message", a->message_seconds, 3);
-    json_end_object(w);
-    if (a->warning[0] != 0)
-        json_put_string(w, "remark", a->warning);
-    json_begin_array(w, "parts");
-    for (int i = 0; i < a->parts; i++)
-        put_part(w, &a->part[i]);
-    json_end_array(w);
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, NULL) {
+        json_put_int(w, "asked", a->requested);
+        json_put_int(w, "taken", a->applied);
+        json_put_double(w, "seconds", a->seconds);
+        JSON_PUT_OBJECT(w, "link") {
+            json_put_list(w, "seconds_per_byte", a->byte_seconds, 3);
+            json_put_list(w, "seconds_per_message", a->message_seconds, 3);
+        }
+        if (a->warning[0] != 0)
+            json_put_string(w, "remark", a->warning);
+        JSON_PUT_ARRAY(w, "parts")
+            for (int i = 0; i < a->parts; i++)
+                put_part(w, &a->part[i]);
+    }
 }
 
 typedef struct Assigned {

@@ -4,23 +4,23 @@
 #include "internal.h"
 
 static void put_exchange(JsonWriter *w, const MeasuredExchange *m) {
-    json_begin_object(w, NULL);
-    json_put_int(w, "layer", m->id.layer);
-    json_put_string(w, "direction", direction_name(m->id.direction));
-    json_put_string(w, "rows", m->fp32 ? "fp32" : "codec");
-    json_put_double(w, "codec_seconds", m->codec_seconds);
-    json_put_double(w, "fp32_seconds", m->fp32_seconds);
-    json_put_string(w, "fp32_seconds_are", m->sent ? "measured" : "the least that the link takes");
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, NULL) {
+        json_put_int(w, "layer", m->id.layer);
+        json_put_string(w, "direction", direction_name(m->id.direction));
+        json_put_string(w, "rows", m->fp32 ? "fp32" : "codec");
+        json_put_double(w, "codec_seconds", m->codec_seconds);
+        json_put_double(w, "fp32_seconds", m->fp32_seconds);
+        json_put_string(w, "fp32_seconds_are",
+                        m->sent ? "measured" : "the least that the link takes");
+    }
 }
 
 static void put_names(JsonWriter *w, const CodecChoice *choice) {
     char name[EXCHANGE_NAME];
-    json_begin_array(w, "fp32");
-    for (int i = 0; i < choice->count; i++)
-        if (choice->exchange[i].fp32)
-            json_put_string(w, NULL, exchange_name(choice->exchange[i].id, name));
-    json_end_array(w);
+    JSON_PUT_ARRAY(w, "fp32")
+        for (int i = 0; i < choice->count; i++)
+            if (choice->exchange[i].fp32)
+                json_put_string(w, NULL, exchange_name(choice->exchange[i].id, name));
 }
 
 // Other measurements may lead to another choice, so the run can be had again only from what it
@@ -43,15 +43,14 @@ void report_put_choice(JsonWriter *w, const Report *report) {
         "quantization.exchanges=replay:%s takes it from this run's metrics.jsonl; if there are "
         "assignments/, their bit widths need quantization.assign=replay:%s, too.",
         report->folder, report->folder);
-    json_begin_object(w, "codec_choice");
-    json_put_int(w, "from_epoch", choice->epoch);
-    put_reproduce(w, again);
-    put_names(w, choice);
-    json_begin_array(w, "exchanges");
-    for (int i = 0; i < choice->count; i++)
-        put_exchange(w, &choice->exchange[i]);
-    json_end_array(w);
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, "codec_choice") {
+        json_put_int(w, "from_epoch", choice->epoch);
+        put_reproduce(w, again);
+        put_names(w, choice);
+        JSON_PUT_ARRAY(w, "exchanges")
+            for (int i = 0; i < choice->count; i++)
+                put_exchange(w, &choice->exchange[i]);
+    }
 }
 
 static void print_exchange(const Sink *sink, const MeasuredExchange *m) {
@@ -74,10 +73,10 @@ static void put_measured(JsonWriter *w, const char *name, const PrecisionChoice 
                          RowsType type) {
     if (choice->seconds[type] < 0) // the backend has none
         return;
-    json_begin_object(w, name);
-    json_put_double(w, "seconds", choice->seconds[type]);
-    json_put_double(w, "error", choice->error[type]);
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, name) {
+        json_put_double(w, "seconds", choice->seconds[type]);
+        json_put_double(w, "error", choice->error[type]);
+    }
 }
 
 void report_put_precision(JsonWriter *w, const Report *report) {
@@ -91,11 +90,11 @@ void report_put_precision(JsonWriter *w, const Report *report) {
         return;
     }
     snprintf(again, sizeof again, "run.precision=%s is what this run has.", choice->taken);
-    json_begin_object(w, name);
-    json_put_string(w, "taken", choice->taken);
-    put_reproduce(w, again);
-    json_put_double(w, "error_allowed", choice->bound);
-    put_measured(w, "fp32", choice, ROWS_FP32);
-    put_measured(w, "bf16", choice, ROWS_BF16);
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, name) {
+        json_put_string(w, "taken", choice->taken);
+        put_reproduce(w, again);
+        json_put_double(w, "error_allowed", choice->bound);
+        put_measured(w, "fp32", choice, ROWS_FP32);
+        put_measured(w, "bf16", choice, ROWS_BF16);
+    }
 }

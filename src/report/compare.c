@@ -93,38 +93,37 @@ bool comparison_read_targets(Comparison *c, Error *err) {
 static void put_variant(JsonWriter *w, const ComparedVariant *variant,
                         const ComparedVariant *first) {
     const RecordedEpoch *t = &variant->mean;
-    json_begin_object(w, NULL);
-    json_put_string(w, "name", variant->name);
-    json_put_double(w, "test_mean", variant->test.mean);
-    json_put_double(w, "test_deviation", variant->test.deviation);
-    json_put_int(w, "runs", variant->test.count);
-    json_put_bool(w, "blocking", variant->blocking);
-    JSON_PUT(w, {"epoch_seconds", variant->epoch}, {"mean_epoch_seconds", t->seconds},
-             {"speed_up", first->epoch / variant->epoch}, {"compute_seconds", t->compute},
-             {"pack_seconds", t->pack}, {"wait_seconds", t->wait}, {"reduce_seconds", t->reduce},
-             {"evaluation_seconds", t->evaluation}, {"assignment_seconds", t->assignment},
-             {"training_seconds", variant->total}, {"bytes", t->bytes},
-             {"gradient_bytes", t->reduce_bytes});
-    if (!isnan(t->gradient_memory))
-        json_put_double(w, "gradient_memory", t->gradient_memory);
-    json_put_double(w, "seconds_to_target", variant->to_target);
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, NULL) {
+        json_put_string(w, "name", variant->name);
+        json_put_double(w, "test_mean", variant->test.mean);
+        json_put_double(w, "test_deviation", variant->test.deviation);
+        json_put_int(w, "runs", variant->test.count);
+        json_put_bool(w, "blocking", variant->blocking);
+        JSON_PUT(w, {"epoch_seconds", variant->epoch}, {"mean_epoch_seconds", t->seconds},
+                 {"speed_up", first->epoch / variant->epoch}, {"compute_seconds", t->compute},
+                 {"pack_seconds", t->pack}, {"wait_seconds", t->wait},
+                 {"reduce_seconds", t->reduce}, {"evaluation_seconds", t->evaluation},
+                 {"assignment_seconds", t->assignment}, {"training_seconds", variant->total},
+                 {"bytes", t->bytes}, {"gradient_bytes", t->reduce_bytes});
+        if (!isnan(t->gradient_memory))
+            json_put_double(w, "gradient_memory", t->gradient_memory);
+        json_put_double(w, "seconds_to_target", variant->to_target);
+    }
 }
 
 void comparison_put(JsonWriter *w, const Comparison *c) {
-    json_begin_object(w, NULL);
-    json_put_string(w, "data", c->data);
-    if (c->origin[0] != 0)
-        json_put_string(w, "origin", c->origin);
-    json_put_int(w, "ranks", c->ranks);
-    json_put_string(w, "metric", c->score->title);
-    json_put_string(w, "speed_up_over", c->variant[0].name);
-    json_put_double(w, "target", c->target);
-    json_begin_array(w, "modes");
-    for (int i = 0; i < c->count; i++)
-        put_variant(w, &c->variant[i], &c->variant[0]);
-    json_end_array(w);
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, NULL) {
+        json_put_string(w, "data", c->data);
+        if (c->origin[0] != 0)
+            json_put_string(w, "origin", c->origin);
+        json_put_int(w, "ranks", c->ranks);
+        json_put_string(w, "metric", c->score->title);
+        json_put_string(w, "speed_up_over", c->variant[0].name);
+        json_put_double(w, "target", c->target);
+        JSON_PUT_ARRAY(w, "modes")
+            for (int i = 0; i < c->count; i++)
+                put_variant(w, &c->variant[i], &c->variant[0]);
+    }
 }
 
 static ComparedVariant variant_of(const Json *from) {

@@ -172,16 +172,16 @@ void report_close(Report *report) {
 // --- one epoch
 
 static void put_time(JsonWriter *writer, const EpochRecord *record) {
-    json_begin_object(writer, "time");
-    json_put_double(writer, "clock", clock_wall());
-    json_put_double(writer, "epoch", record->seconds);
-    if (record->evaluated)
-        json_put_double(writer, "evaluation", record->eval_seconds);
-    if (record->assign_seconds > 0)
-        json_put_double(writer, "assignment", record->assign_seconds);
-    for (int kind = 0; kind < TIMER_KINDS; kind++)
-        json_put_double(writer, timer_names[kind], record->timers.seconds[kind]);
-    json_end_object(writer);
+    JSON_PUT_OBJECT(writer, "time") {
+        json_put_double(writer, "clock", clock_wall());
+        json_put_double(writer, "epoch", record->seconds);
+        if (record->evaluated)
+            json_put_double(writer, "evaluation", record->eval_seconds);
+        if (record->assign_seconds > 0)
+            json_put_double(writer, "assignment", record->assign_seconds);
+        for (int kind = 0; kind < TIMER_KINDS; kind++)
+            json_put_double(writer, timer_names[kind], record->timers.seconds[kind]);
+    }
 }
 
 // The names of the exchanges that were in full precision, if any.
@@ -189,48 +189,45 @@ static void put_fp32(JsonWriter *writer, ExchangeSet set) {
     char name[EXCHANGE_NAME];
     if (set == 0)
         return;
-    json_begin_array(writer, "fp32");
-    for (int k = 0; k < EXCHANGES_MOST; k++)
-        if (set & exchange_set_of((ExchangeId){k / 2, k % 2}))
-            json_put_string(writer, NULL, exchange_name((ExchangeId){k / 2, k % 2}, name));
-    json_end_array(writer);
+    JSON_PUT_ARRAY(writer, "fp32")
+        for (int k = 0; k < EXCHANGES_MOST; k++)
+            if (set & exchange_set_of((ExchangeId){k / 2, k % 2}))
+                json_put_string(writer, NULL, exchange_name((ExchangeId){k / 2, k % 2}, name));
 }
 
 static void put_record(JsonWriter *writer, const EpochRecord *record) {
-    json_begin_object(writer, NULL);
-    json_put_int(writer, "epoch", record->epoch);
-    json_put_double(writer, "loss", record->loss);
-    json_put_double(writer, "rate", record->rate);
-    json_put_double(writer, "gradient_norm", record->gradient_norm);
-    json_put_int(writer, "bytes", record->bytes);
-    if (record->headers > 0) {
-        json_put_int(writer, "headers", record->headers);
-        json_put_int(writer, "skipped", record->skipped);
-    }
-    if (record->halo_rows >= 0)
-        json_put_int(writer, "halo_rows", record->halo_rows);
-    if (record->sampled >= 0)
-        json_put_int(writer, "sampled", record->sampled);
-    if (record->sample_gain > 0)
-        json_put_double(writer, "sample_gain", record->sample_gain);
-    json_put_int(writer, "reduce_bytes", record->reduce_bytes);
-    if (record->gradient_bits > 0)
-        json_put_int(writer, "gradient_bits", record->gradient_bits);
-    if (!isnan(record->gradient_memory))
-        json_put_double(writer, "gradient_memory", record->gradient_memory);
-    put_fp32(writer, record->fp32);
-    if (record->evaluated) {
-        json_put_bool(writer, "best", record->best);
-        report_put_splits(writer, record->metrics);
-        if (record->average != NULL) {
-            json_begin_object(writer, "average");
-            report_put_splits(writer, record->average);
-            json_end_object(writer);
+    JSON_PUT_OBJECT(writer, NULL) {
+        json_put_int(writer, "epoch", record->epoch);
+        json_put_double(writer, "loss", record->loss);
+        json_put_double(writer, "rate", record->rate);
+        json_put_double(writer, "gradient_norm", record->gradient_norm);
+        json_put_int(writer, "bytes", record->bytes);
+        if (record->headers > 0) {
+            json_put_int(writer, "headers", record->headers);
+            json_put_int(writer, "skipped", record->skipped);
         }
-        json_put_int(writer, "eval_bytes", record->eval_bytes);
+        if (record->halo_rows >= 0)
+            json_put_int(writer, "halo_rows", record->halo_rows);
+        if (record->sampled >= 0)
+            json_put_int(writer, "sampled", record->sampled);
+        if (record->sample_gain > 0)
+            json_put_double(writer, "sample_gain", record->sample_gain);
+        json_put_int(writer, "reduce_bytes", record->reduce_bytes);
+        if (record->gradient_bits > 0)
+            json_put_int(writer, "gradient_bits", record->gradient_bits);
+        if (!isnan(record->gradient_memory))
+            json_put_double(writer, "gradient_memory", record->gradient_memory);
+        put_fp32(writer, record->fp32);
+        if (record->evaluated) {
+            json_put_bool(writer, "best", record->best);
+            report_put_splits(writer, record->metrics);
+            if (record->average != NULL)
+                JSON_PUT_OBJECT(writer, "average")
+                    report_put_splits(writer, record->average);
+            json_put_int(writer, "eval_bytes", record->eval_bytes);
+        }
+        put_time(writer, record);
     }
-    put_time(writer, record);
-    json_end_object(writer);
 }
 
 // Empties the buffer for the next line.

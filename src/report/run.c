@@ -20,116 +20,111 @@ static void put_machine(JsonWriter *writer, const Report *report) {
     struct utsname name;
     char cpu[256] = "";
     cpu_name(cpu, sizeof cpu);
-    json_begin_object(writer, "machine");
-    if (uname(&name) == 0) {
-        json_put_string(writer, "host", name.nodename);
-        json_put_string(writer, "system", name.release);
+    JSON_PUT_OBJECT(writer, "machine") {
+        if (uname(&name) == 0) {
+            json_put_string(writer, "host", name.nodename);
+            json_put_string(writer, "system", name.release);
+        }
+        json_put_string(writer, "cpu", cpu);
+        JSON_PUT_INTS(writer, {"cores", threads_on_node()}, {"ranks", report->comm->size},
+                      {"ranks_on_first_node", report->comm->node_size},
+                      {"threads", trainer_threads(report->trainer)});
+        json_put_string(writer, "kernels", trainer_kernels(report->trainer));
     }
-    json_put_string(writer, "cpu", cpu);
-    JSON_PUT_INTS(writer, {"cores", threads_on_node()}, {"ranks", report->comm->size},
-                  {"ranks_on_first_node", report->comm->node_size},
-                  {"threads", trainer_threads(report->trainer)});
-    json_put_string(writer, "kernels", trainer_kernels(report->trainer));
-    json_end_object(writer);
 }
 
 static void put_backend(JsonWriter *writer, const Trainer *trainer) {
     const Backend *backend = trainer_backend(trainer);
     KernelChoice choice = trainer_kernel_choice(trainer);
-    json_begin_object(writer, "backend");
-    json_put_string(writer, "name", backend->name);
-    json_put_string(writer, "describe", backend->describe());
-    json_put_string(writer, "plugin", backend->plugin != NULL ? backend->plugin() : NULL);
-    json_put_string(writer, "spmm", choice.spmm[0] != 0 ? choice.spmm : NULL);
-    json_put_string(writer, "precision", choice.precision);
-    json_put_bool(writer, "device_messages", wire_uses_device_memory(backend));
-    json_end_object(writer);
+    JSON_PUT_OBJECT(writer, "backend") {
+        json_put_string(writer, "name", backend->name);
+        json_put_string(writer, "describe", backend->describe());
+        json_put_string(writer, "plugin", backend->plugin != NULL ? backend->plugin() : NULL);
+        json_put_string(writer, "spmm", choice.spmm[0] != 0 ? choice.spmm : NULL);
+        json_put_string(writer, "precision", choice.precision);
+        json_put_bool(writer, "device_messages", wire_uses_device_memory(backend));
+    }
 }
 
 static void put_data(JsonWriter *writer, const Report *report) {
     const Shard *shard = report->shard;
     char size[SHARD_SIZE_TEXT], origin[DATASET_ORIGIN];
     dataset_origin(report->config, origin);
-    json_begin_object(writer, "data");
-    json_put_string(writer, "name", shard->dataset_name);
-    if (origin[0] != 0)
-        json_put_string(writer, "origin", origin);
-    json_put_string(writer, "hash", shard->dataset_hash);
-    json_put_int(writer, "nodes", shard->set[NODES].total);
-    json_put_int(writer, "edges", shard->edges);
-    if (shard_is_hypergraph(shard)) {
-        json_put_int(writer, "hyperedges", shard->set[HYPEREDGES].total);
-        json_put_bool(writer, "hyperedge_weights", shard->set[HYPEREDGES].weight != NULL);
+    JSON_PUT_OBJECT(writer, "data") {
+        json_put_string(writer, "name", shard->dataset_name);
+        if (origin[0] != 0)
+            json_put_string(writer, "origin", origin);
+        json_put_string(writer, "hash", shard->dataset_hash);
+        json_put_int(writer, "nodes", shard->set[NODES].total);
+        json_put_int(writer, "edges", shard->edges);
+        if (shard_is_hypergraph(shard)) {
+            json_put_int(writer, "hyperedges", shard->set[HYPEREDGES].total);
+            json_put_bool(writer, "hyperedge_weights", shard->set[HYPEREDGES].weight != NULL);
+        }
+        json_put_bool(writer, "symmetric", shard_is_symmetric(shard));
+        json_put_string(writer, "size", shard_size_text(size, shard));
+        json_put_int(writer, "features", shard->features);
+        json_put_int(writer, "classes", shard->classes);
+        json_put_bool(writer, "multilabel", shard->multilabel);
+        if (shard->numeric)
+            json_put_bool(writer, "numeric", true);
+        JSON_PUT_INTS(writer, {"train_nodes", shard->train_nodes},
+                      {"validation_nodes", shard->val_nodes}, {"test_nodes", shard->test_nodes});
+        json_put_double(writer, "baseline_validation", report->summary.baseline[SPLIT_VAL]);
+        json_put_double(writer, "baseline_test", report->summary.baseline[SPLIT_TEST]);
     }
-    json_put_bool(writer, "symmetric", shard_is_symmetric(shard));
-    json_put_string(writer, "size", shard_size_text(size, shard));
-    json_put_int(writer, "features", shard->features);
-    json_put_int(writer, "classes", shard->classes);
-    json_put_bool(writer, "multilabel", shard->multilabel);
-    if (shard->numeric)
-        json_put_bool(writer, "numeric", true);
-    JSON_PUT_INTS(writer, {"train_nodes", shard->train_nodes},
-                  {"validation_nodes", shard->val_nodes}, {"test_nodes", shard->test_nodes});
-    json_put_double(writer, "baseline_validation", report->summary.baseline[SPLIT_VAL]);
-    json_put_double(writer, "baseline_test", report->summary.baseline[SPLIT_TEST]);
-    json_end_object(writer);
 }
 
 static void put_parts(JsonWriter *writer, const Report *report) {
     const RunSummary *summary = &report->summary;
-    json_begin_object(writer, "parts");
-    json_put_int(writer, "count", report->shard->parts);
-    json_put_string(writer, "hash", report->shard->partition_hash);
-    JSON_PUT_INTS(writer, {"own_least", summary->own_least}, {"own_most", summary->own_most},
-                  {"central", summary->central}, {"halo", summary->halo});
-    size_t metis = partition_metis_memory(); // none if the parts were in the cache
-    json_put_double(writer, "metis_memory", metis > 0 ? (double)metis : NAN);
-    json_end_object(writer);
+    JSON_PUT_OBJECT(writer, "parts") {
+        json_put_int(writer, "count", report->shard->parts);
+        json_put_string(writer, "hash", report->shard->partition_hash);
+        JSON_PUT_INTS(writer, {"own_least", summary->own_least}, {"own_most", summary->own_most},
+                      {"central", summary->central}, {"halo", summary->halo});
+        size_t metis = partition_metis_memory(); // none if the parts were in the cache
+        json_put_double(writer, "metis_memory", metis > 0 ? (double)metis : NAN);
+    }
 }
 
 // "pairs": for every rank a, for every rank b: the rows that a sends to b, and the rows it would
 // send if all were rows of sources (lossless.cover=sources).
 static void put_pairs(JsonWriter *writer, const int64_t *pair, int size) {
-    json_begin_array(writer, "pairs");
-    for (int a = 0; a < size; a++) {
-        json_begin_array(writer, NULL);
-        for (int b = 0; b < size; b++) {
-            const int64_t *of = pair + 2 * ((int64_t)b * size + a);
-            json_begin_array(writer, NULL);
-            json_put_int(writer, NULL, of[0]);
-            json_put_int(writer, NULL, of[1]);
-            json_end_array(writer);
-        }
-        json_end_array(writer);
-    }
-    json_end_array(writer);
+    JSON_PUT_ARRAY(writer, "pairs")
+        for (int a = 0; a < size; a++)
+            JSON_PUT_ARRAY(writer, NULL)
+                for (int b = 0; b < size; b++) {
+                    const int64_t *of = pair + 2 * ((int64_t)b * size + a);
+                    JSON_PUT_ARRAY(writer, NULL) {
+                        json_put_int(writer, NULL, of[0]);
+                        json_put_int(writer, NULL, of[1]);
+                    }
+                }
 }
 
 static void put_exchanges(JsonWriter *writer, const Report *report) {
     json_put_double(writer, "patterns_seconds", report->summary.patterns_seconds);
-    json_begin_array(writer, "exchanges");
-    for (int i = 0; i < report->summary.exchanges; i++) {
-        const ExchangeSummary *exchange = &report->summary.exchange[i];
-        json_begin_object(writer, NULL);
-        json_put_int(writer, "layer", exchange->id.layer);
-        json_put_string(writer, "direction", direction_name(exchange->id.direction));
-        JSON_PUT_INTS(writer, {"columns", exchange->columns}, {"rows", exchange->rows},
-                      {"partial_sums", exchange->sums},
-                      {"rows_of_sources_alone", exchange->sources});
-        if (exchange->pair != NULL)
-            put_pairs(writer, exchange->pair, report->comm->size);
-        json_end_object(writer);
-    }
-    json_end_array(writer);
+    JSON_PUT_ARRAY(writer, "exchanges")
+        for (int i = 0; i < report->summary.exchanges; i++) {
+            const ExchangeSummary *exchange = &report->summary.exchange[i];
+            JSON_PUT_OBJECT(writer, NULL) {
+                json_put_int(writer, "layer", exchange->id.layer);
+                json_put_string(writer, "direction", direction_name(exchange->id.direction));
+                JSON_PUT_INTS(writer, {"columns", exchange->columns}, {"rows", exchange->rows},
+                              {"partial_sums", exchange->sums},
+                              {"rows_of_sources_alone", exchange->sources});
+                if (exchange->pair != NULL)
+                    put_pairs(writer, exchange->pair, report->comm->size);
+            }
+        }
 }
 
 static void put_items(JsonWriter *writer, const char *name, const MemoryForecast *forecast,
                       bool on_device) {
-    json_begin_object(writer, name);
-    for (int i = 0; i < forecast->count; i++)
-        if (forecast->item[i].on_device == on_device)
-            json_put_int(writer, forecast->item[i].what, (int64_t)forecast->item[i].bytes);
-    json_end_object(writer);
+    JSON_PUT_OBJECT(writer, name)
+        for (int i = 0; i < forecast->count; i++)
+            if (forecast->item[i].on_device == on_device)
+                json_put_int(writer, forecast->item[i].what, (int64_t)forecast->item[i].bytes);
 }
 
 static void put_forecast(JsonWriter *writer, const Report *report) {
@@ -141,12 +136,12 @@ static void put_forecast(JsonWriter *writer, const Report *report) {
 
 void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metrics) {
     bool some = metrics->rows > 0; // else the numbers are null
-    json_begin_object(writer, key);
-    for (int i = 0; i < metrics->count; i++)
-        json_put_double(writer, score_row(metrics->score[i].of)->key,
-                        some ? metrics->score[i].value : NAN);
-    json_put_int(writer, "rows", metrics->rows);
-    json_end_object(writer);
+    JSON_PUT_OBJECT(writer, key) {
+        for (int i = 0; i < metrics->count; i++)
+            json_put_double(writer, score_row(metrics->score[i].of)->key,
+                            some ? metrics->score[i].value : NAN);
+        json_put_int(writer, "rows", metrics->rows);
+    }
 }
 
 void report_put_splits(JsonWriter *writer, const Metrics metrics[4]) {
@@ -169,27 +164,26 @@ static void put_brief(JsonWriter *writer, const Metrics *test) {
 static void put_result(JsonWriter *writer, const Report *report, const RunResult *result) {
     const Metrics *at[] = {result->last, result->best, result->average};
     static const char *const names[] = {"last", "best", "average"};
-    json_begin_object(writer, "result");
-    json_put_int(writer, "epochs", result->epochs);
-    json_put_double(writer, "best_epoch",
-                    result->best_epoch > 0 ? (double)result->best_epoch : NAN);
-    json_put_bool(writer, "stopped_early", result->stopped_early > 0);
-    put_brief(writer, &result->last[SPLIT_TEST]);
-    json_put_double(writer, "seconds_per_epoch", result->seconds_per_epoch);
-    json_put_double(writer, "bytes_per_epoch",
-                    isnan(result->seconds_per_epoch) ? NAN : (double)result->bytes_per_epoch);
-    json_put_int(writer, "memory_predicted", (int64_t)report->summary.predicted);
-    if (report->summary.device_predicted > 0)
-        json_put_int(writer, "device_memory_predicted", (int64_t)report->summary.device_predicted);
-    json_put_int(writer, "memory_taken", (int64_t)result->taken);
-    json_put_int(writer, "memory_resident", (int64_t)result->resident);
-    json_put_double(writer, "seconds", result->seconds);
-    for (int i = 0; i < (report_has_average(result) ? 3 : 2); i++) {
-        json_begin_object(writer, names[i]);
-        report_put_splits(writer, at[i]);
-        json_end_object(writer);
+    JSON_PUT_OBJECT(writer, "result") {
+        json_put_int(writer, "epochs", result->epochs);
+        json_put_double(writer, "best_epoch",
+                        result->best_epoch > 0 ? (double)result->best_epoch : NAN);
+        json_put_bool(writer, "stopped_early", result->stopped_early > 0);
+        put_brief(writer, &result->last[SPLIT_TEST]);
+        json_put_double(writer, "seconds_per_epoch", result->seconds_per_epoch);
+        json_put_double(writer, "bytes_per_epoch",
+                        isnan(result->seconds_per_epoch) ? NAN : (double)result->bytes_per_epoch);
+        json_put_int(writer, "memory_predicted", (int64_t)report->summary.predicted);
+        if (report->summary.device_predicted > 0)
+            json_put_int(writer, "device_memory_predicted",
+                         (int64_t)report->summary.device_predicted);
+        json_put_int(writer, "memory_taken", (int64_t)result->taken);
+        json_put_int(writer, "memory_resident", (int64_t)result->resident);
+        json_put_double(writer, "seconds", result->seconds);
+        for (int i = 0; i < (report_has_average(result) ? 3 : 2); i++)
+            JSON_PUT_OBJECT(writer, names[i])
+                report_put_splits(writer, at[i]);
     }
-    json_end_object(writer);
 }
 
 static void replace(void *context, const void *payload, size_t bytes, Error *err) {
@@ -206,9 +200,8 @@ bool report_write_run(Report *report, const RunResult *result, Error *err) {
     json_put_int(&writer, "resumed_at_epoch", report->resumed_at);
     report_put_sessions(&writer, report);
     config_put_all(&writer, "config", report->config);
-    json_begin_object(&writer, "versions");
-    report_versions(&writer, NULL, trainer_backend(report->trainer));
-    json_end_object(&writer);
+    JSON_PUT_OBJECT(&writer, "versions")
+        report_versions(&writer, NULL, trainer_backend(report->trainer));
     put_machine(&writer, report);
     put_backend(&writer, report->trainer);
     put_data(&writer, report);

@@ -42,11 +42,11 @@ void report_print_result(const Report *report, const RunResult *r, bool is_outpu
 
 static void put_scores(JsonWriter *writer, const char *key, const double *test, int runs) {
     MeanDeviation of = mean_deviation(test, runs);
-    json_begin_object(writer, key);
-    json_put_list(writer, "test", test, runs);
-    json_put_double(writer, "mean", of.mean);
-    json_put_double(writer, "deviation", of.deviation);
-    json_end_object(writer);
+    JSON_PUT_OBJECT(writer, key) {
+        json_put_list(writer, "test", test, runs);
+        json_put_double(writer, "mean", of.mean);
+        json_put_double(writer, "deviation", of.deviation);
+    }
 }
 
 static const char *mean_text(char out[48], const Score *score, MeanDeviation of) {
@@ -68,10 +68,10 @@ void report_runs(JsonWriter *writer, const Score *score, int64_t first_seed,
              "runs       %d: test %s %s; at the best validation %s\n", runs, score->title,
              mean_text(of_last, score, mean_deviation(last, runs)),
              mean_text(of_best, score, mean_deviation(best, runs)));
-    json_begin_object(writer, NULL);
-    json_put_string(writer, "metric", score->title);
-    json_put_int(writer, "first_seed", first_seed);
-    put_scores(writer, "last", last, runs);
-    put_scores(writer, "best", best, runs);
-    json_end_object(writer);
+    JSON_PUT_OBJECT(writer, NULL) {
+        json_put_string(writer, "metric", score->title);
+        json_put_int(writer, "first_seed", first_seed);
+        put_scores(writer, "last", last, runs);
+        put_scores(writer, "best", best, runs);
+    }
 }

@@ -8,17 +8,15 @@ static void put_command(JsonWriter *writer) {
     CLEARED(stream_drop) FILE *file = fopen("/proc/self/cmdline", "re");
     CLEARED(malloc_drop) char *word = NULL;
     size_t room = 0;
-    json_begin_array(writer, "command");
-    while (file != NULL && getdelim(&word, &room, 0, file) > 0)
-        json_put_string(writer, NULL, word);
-    json_end_array(writer);
+    JSON_PUT_ARRAY(writer, "command")
+        while (file != NULL && getdelim(&word, &room, 0, file) > 0)
+            json_put_string(writer, NULL, word);
 }
 
 static void put_hosts(JsonWriter *writer, const Report *report) {
-    json_begin_array(writer, "hosts");
-    for (int rank = 0; rank < report->comm->size; rank++)
-        json_put_string(writer, NULL, report->summary.host[rank]);
-    json_end_array(writer);
+    JSON_PUT_ARRAY(writer, "hosts")
+        for (int rank = 0; rank < report->comm->size; rank++)
+            json_put_string(writer, NULL, report->summary.host[rank]);
 }
 
 static const char *ended(const Report *report) {
@@ -26,13 +24,13 @@ static const char *ended(const Report *report) {
 }
 
 static void put_this_session(JsonWriter *writer, const Report *report) {
-    json_begin_object(writer, NULL);
-    json_put_string(writer, "started", report->started);
-    json_put_string(writer, "ended", ended(report));
-    json_put_int(writer, "resumed_at_epoch", report->resumed_at);
-    put_command(writer);
-    put_hosts(writer, report);
-    json_end_object(writer);
+    JSON_PUT_OBJECT(writer, NULL) {
+        json_put_string(writer, "started", report->started);
+        json_put_string(writer, "ended", ended(report));
+        json_put_int(writer, "resumed_at_epoch", report->resumed_at);
+        put_command(writer);
+        put_hosts(writer, report);
+    }
 }
 
 void report_put_sessions(JsonWriter *writer, const Report *report) {
@@ -40,11 +38,11 @@ void report_put_sessions(JsonWriter *writer, const Report *report) {
     const Json *earlier = json_get_of(report->before, "sessions", JSON_ARRAY);
     json_put_string(writer, "started", first != NULL ? json_string(first) : report->started);
     json_put_string(writer, "ended", ended(report));
-    json_begin_array(writer, "sessions");
-    for (const Json *at = json_first(earlier); at != NULL; at = json_next(at))
-        json_put_value(writer, NULL, at);
-    put_this_session(writer, report);
-    json_end_array(writer);
+    JSON_PUT_ARRAY(writer, "sessions") {
+        for (const Json *at = json_first(earlier); at != NULL; at = json_next(at))
+            json_put_value(writer, NULL, at);
+        put_this_session(writer, report);
+    }
 }
 
 // Means over the epochs of this process, in seconds. A finished run that is resumed trains none,
@@ -55,16 +53,14 @@ void report_put_rank_times(JsonWriter *writer, const Report *report) {
         json_put_value(writer, "rank_times", earlier);
         return;
     }
-    json_begin_object(writer, "rank_times");
-    json_put_int(writer, "epochs", report->ranks[0].epochs);
-    json_begin_array(writer, "ranks");
-    for (int rank = 0; rank < report->comm->size; rank++) {
-        const RankTimes *times = &report->ranks[rank];
-        json_begin_object(writer, NULL);
-        JSON_PUT(writer, {"compute", times->compute}, {"pack", times->pack}, {"wait", times->wait},
-                 {"reduce", times->reduce});
-        json_end_object(writer);
+    JSON_PUT_OBJECT(writer, "rank_times") {
+        json_put_int(writer, "epochs", report->ranks[0].epochs);
+        JSON_PUT_ARRAY(writer, "ranks")
+            for (int rank = 0; rank < report->comm->size; rank++) {
+                const RankTimes *times = &report->ranks[rank];
+                JSON_PUT_OBJECT(writer, NULL)
+                    JSON_PUT(writer, {"compute", times->compute}, {"pack", times->pack},
+                             {"wait", times->wait}, {"reduce", times->reduce});
+            }
     }
-    json_end_array(writer);
-    json_end_object(writer);
 }

@@ -21,24 +21,23 @@ static void put_names(JsonWriter *w, int rank) {
     char name[NAME_SIZE];
     for (int thread = -1; thread <= MESSAGES; thread++) {
         snprintf(name, sizeof name, "rank %d", rank);
-        json_begin_object(w, NULL);
-        put_common(w, "M", thread < 0 ? "process_name" : "thread_name", rank,
-                   thread < 0 ? 0 : thread, 0);
-        json_begin_object(w, "args");
-        json_put_string(w, "name", thread < 0 ? name : threads[thread]);
-        json_end_object(w);
-        json_end_object(w);
+        JSON_PUT_OBJECT(w, NULL) {
+            put_common(w, "M", thread < 0 ? "process_name" : "thread_name", rank,
+                       thread < 0 ? 0 : thread, 0);
+            JSON_PUT_OBJECT(w, "args")
+                json_put_string(w, "name", thread < 0 ? name : threads[thread]);
+        }
     }
 }
 
 static void put_args(JsonWriter *w, const TraceEvent *event) {
-    json_begin_object(w, "args");
-    json_put_int(w, "epoch", event->epoch);
-    if (event->layer >= 0) {
-        json_put_int(w, "layer", event->layer);
-        json_put_string(w, "direction", direction_name(event->direction));
+    JSON_PUT_OBJECT(w, "args") {
+        json_put_int(w, "epoch", event->epoch);
+        if (event->layer >= 0) {
+            json_put_int(w, "layer", event->layer);
+            json_put_string(w, "direction", direction_name(event->direction));
+        }
     }
-    json_end_object(w);
 }
 
 static void put_slice(JsonWriter *w, const TraceEvent *event, int rank, double zero) {
@@ -49,12 +48,12 @@ static void put_slice(JsonWriter *w, const TraceEvent *event, int rank, double z
     else
         snprintf(name, sizeof name, "%s %d", event->kind == TRACE_POST ? "post to" : "from",
                  event->peer);
-    json_begin_object(w, NULL);
-    put_common(w, "X", name, rank, event->kind == TRACE_SPAN ? DOING : MESSAGES,
-               micro(event->begin, zero));
-    json_put_double(w, "dur", micro(event->end, event->begin));
-    put_args(w, event);
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, NULL) {
+        put_common(w, "X", name, rank, event->kind == TRACE_SPAN ? DOING : MESSAGES,
+                   micro(event->begin, zero));
+        json_put_double(w, "dur", micro(event->end, event->begin));
+        put_args(w, event);
+    }
 }
 
 // Both ends of an arrow carry the same name and id.
@@ -63,14 +62,14 @@ static void put_arrow_end(JsonWriter *w, const TraceEvent *event, int rank, doub
     char id[NAME_SIZE];
     snprintf(id, sizeof id, "%d.%d.%d.%d.%d", event->epoch, event->layer, event->direction,
              sent ? rank : event->peer, sent ? event->peer : rank);
-    json_begin_object(w, NULL);
-    put_common(w, sent ? "s" : "f", "message", rank, MESSAGES,
-               micro(sent ? event->begin : event->end, zero));
-    json_put_string(w, "cat", "message");
-    json_put_string(w, "id", id);
-    if (!sent)
-        json_put_string(w, "bp", "e");
-    json_end_object(w);
+    JSON_PUT_OBJECT(w, NULL) {
+        put_common(w, sent ? "s" : "f", "message", rank, MESSAGES,
+                   micro(sent ? event->begin : event->end, zero));
+        json_put_string(w, "cat", "message");
+        json_put_string(w, "id", id);
+        if (!sent)
+            json_put_string(w, "bp", "e");
+    }
 }
 
 typedef struct Traced {
@@ -80,19 +79,18 @@ typedef struct Traced {
 
 static void put_trace(JsonWriter *w, const Traced *t, int ranks) {
     double zero = t->offset[ranks] > 0 ? t->event[0].begin : 0;
-    json_begin_object(w, NULL);
-    json_put_string(w, "displayTimeUnit", "ms");
-    json_begin_array(w, "traceEvents");
-    for (int rank = 0; rank < ranks; rank++) {
-        put_names(w, rank);
-        for (int64_t i = t->offset[rank]; i < t->offset[rank + 1]; i++) {
-            put_slice(w, &t->event[i], rank, zero);
-            if (t->event[i].kind != TRACE_SPAN)
-                put_arrow_end(w, &t->event[i], rank, zero);
-        }
+    JSON_PUT_OBJECT(w, NULL) {
+        json_put_string(w, "displayTimeUnit", "ms");
+        JSON_PUT_ARRAY(w, "traceEvents")
+            for (int rank = 0; rank < ranks; rank++) {
+                put_names(w, rank);
+                for (int64_t i = t->offset[rank]; i < t->offset[rank + 1]; i++) {
+                    put_slice(w, &t->event[i], rank, zero);
+                    if (t->event[i].kind != TRACE_SPAN)
+                        put_arrow_end(w, &t->event[i], rank, zero);
+                }
+            }
     }
-    json_end_array(w);
-    json_end_object(w);
 }
 
 static void store(void *context, const void *payload, size_t bytes, Error *err) {

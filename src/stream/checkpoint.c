@@ -9,30 +9,29 @@ enum { FILES = sizeof files / sizeof *files };
 // ---- the options that the state depends on
 
 static void put_options(JsonWriter *out, const char *name, const SrpOptions *o) {
-    json_begin_object(out, name);
-    json_put_int(out, "parts", o->parts);
-    json_put_string(out, "stream.score", o->score);
-    json_put_string(out, "stream.refine", o->during ? "during or both" : "after or none");
-    json_put_int(out, "stream.window", o->window);
-    json_put_int(out, "stream.iterations", o->iterations);
-    json_put_double(out, "stream.epsilon", o->epsilon);
-    json_put_int(out, "stream.capacity", o->capacity);
-    json_put_string(out, "stream.votes", o->window_votes ? "window" : "all");
-    json_put_string(out, "stream.balance", o->window_balance ? "window" : "global");
-    json_put_int(out, "partition.seed", (int64_t)o->seed);
-    json_end_object(out);
+    JSON_PUT_OBJECT(out, name) {
+        json_put_int(out, "parts", o->parts);
+        json_put_string(out, "stream.score", o->score);
+        json_put_string(out, "stream.refine", o->during ? "during or both" : "after or none");
+        json_put_int(out, "stream.window", o->window);
+        json_put_int(out, "stream.iterations", o->iterations);
+        json_put_double(out, "stream.epsilon", o->epsilon);
+        json_put_int(out, "stream.capacity", o->capacity);
+        json_put_string(out, "stream.votes", o->window_votes ? "window" : "all");
+        json_put_string(out, "stream.balance", o->window_balance ? "window" : "global");
+        json_put_int(out, "partition.seed", (int64_t)o->seed);
+    }
 }
 
 // ---- writing
 
 static void put_hashes(JsonWriter *out, const char *folder, Error *err) {
-    json_begin_object(out, "files");
-    for (int i = 0; err->code == 0 && i < FILES; i++) {
-        char hash[33];
-        if (hash_file(PATH_IN(folder, files[i]), hash, err))
-            json_put_string(out, files[i], hash);
-    }
-    json_end_object(out);
+    JSON_PUT_OBJECT(out, "files")
+        for (int i = 0; err->code == 0 && i < FILES; i++) {
+            char hash[33];
+            if (hash_file(PATH_IN(folder, files[i]), hash, err))
+                json_put_string(out, files[i], hash);
+        }
 }
 
 static bool write_manifest(const Stream *stream, const EventPlace *place, const char *folder,

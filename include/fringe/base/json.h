@@ -80,5 +80,13 @@ typedef struct JsonInteger { // likewise
 void json_put_integers(JsonWriter *writer, const JsonInteger *integers);
 #define JSON_PUT_INTS(writer, ...)                                                                 \
     json_put_integers(writer, (const JsonInteger[]){__VA_ARGS__, {NULL, 0}})
+// The statement or block that follows puts the members of an object, or the elements of an array;
+// no return or break leaves it.
+#define JSON_PUT_OBJECT(writer, key) JSON_WITHIN(writer, key, object, __LINE__)
+#define JSON_PUT_ARRAY(writer, key) JSON_WITHIN(writer, key, array, __LINE__)
+#define JSON_WITHIN(writer, key, kind, line) JSON_WITHIN_ONCE(writer, key, kind, line)
+#define JSON_WITHIN_ONCE(writer, key, kind, line)                                                  \
+    for (bool once_##line = (json_begin_##kind((writer), (key)), true); once_##line;               \
+         once_##line = (json_end_##kind(writer), false))
 void json_put_bool(JsonWriter *writer, const char *key, bool value);
 void json_put_value(JsonWriter *writer, const char *key, const Json *value); // a copy
