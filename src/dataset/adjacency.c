@@ -173,7 +173,6 @@ static void put_run(Union *u, const Csr *from, int64_t begin, int64_t end) {
     }
 }
 
-// An edge is there as often as in the direction that has more of it.
 static void unite_row(Union *u, int64_t i) {
     const Csr *a = u->there, *b = u->back;
     int64_t p = a->offset[i], q = b->offset[i];

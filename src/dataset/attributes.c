@@ -6,8 +6,7 @@ bool rows_fit(const Dataset *dataset, const char *what, int64_t rows, Error *err
     if (rows == dataset->nodes)
         return true;
     if (dataset->hyperedges > 0 && rows == dataset->hyperedges)
-        return error_data(err, HYPEREDGE_FEATURES, what, (long long)rows,
-                          (long long)dataset->nodes);
+        return error_data(err, HYPEREDGE_FEATURES, what, rows, dataset->nodes);
     return error_data(err, "%s have %ld rows but there are %ld nodes", what, rows, dataset->nodes);
 }
 

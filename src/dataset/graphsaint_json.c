@@ -17,10 +17,10 @@ static bool read_node(ClassMap *map, int64_t *node, Error *err) {
         return false;
     *node = strtol(key, &end, 10);
     if (key[0] < '0' || key[0] > '9' || *end != '\0' || *node < 0 || *node >= map->d->nodes)
-        return json_pull_error(map->pull, err, "key '%s' is not a node of 0 to %lld", key,
-                               (long long)map->d->nodes - 1);
+        return json_pull_error(map->pull, err, "key '%s' is not a node of 0 to %ld", key,
+                               map->d->nodes - 1);
     if (map->seen[*node]++ != 0)
-        return json_pull_error(map->pull, err, "node %lld is there twice", (long long)*node);
+        return json_pull_error(map->pull, err, "node %ld is there twice", *node);
     map->count++;
     return true;
 }
@@ -29,15 +29,15 @@ static bool read_class(ClassMap *map, int64_t node, Error *err) {
     Dataset *d = map->d;
     int64_t label;
     if (d->labels != NULL)
-        return json_pull_error(map->pull, err, "node %lld has a class where others have a list",
-                               (long long)node);
+        return json_pull_error(map->pull, err, "node %ld has a class where others have a list",
+                               node);
     if (d->label == NULL && (d->label = TRY(int32_t, d->nodes, "labels", err)) == NULL)
         return false;
     if (!json_pull_integer(map->pull, &label, err))
         return false;
     if (label < 0 || label >= DATASET_MAX_CLASSES)
-        return json_pull_error(map->pull, err, "class %lld of node %lld is not one of 0 to %d",
-                               (long long)label, (long long)node, DATASET_MAX_CLASSES - 1);
+        return json_pull_error(map->pull, err, "class %ld of node %ld is not one of 0 to %d", label,
+                               node, DATASET_MAX_CLASSES - 1);
     d->label[node] = (int32_t)label;
     d->classes = label >= d->classes ? label + 1 : d->classes;
     return true;
@@ -54,13 +54,13 @@ static bool read_first_list(ClassMap *map, int64_t node, Error *err) {
         ok = (d->classes == 0 || json_pull_take(map->pull, ',', err)) &&
              json_pull_integer(map->pull, &bit, err);
         if (ok && ((bit != 0 && bit != 1) || d->classes == FIRST))
-            ok = json_pull_error(map->pull, err, "label %lld of node %lld is neither 0 nor 1",
-                                 (long long)bit, (long long)node);
+            ok = json_pull_error(map->pull, err, "label %ld of node %ld is neither 0 nor 1", bit,
+                                 node);
         if (ok)
             bits[d->classes++] = (uint8_t)bit;
     }
     if (ok && d->classes == 0)
-        ok = json_pull_error(map->pull, err, "the list of node %lld is empty", (long long)node);
+        ok = json_pull_error(map->pull, err, "the list of node %ld is empty", node);
     d->labels = ok ? TRY(uint8_t, d->nodes * d->classes, "labels", err) : NULL;
     if (d->labels != NULL)
         memcpy(d->labels + node * d->classes, bits, (size_t)d->classes);
@@ -71,8 +71,8 @@ static bool read_first_list(ClassMap *map, int64_t node, Error *err) {
 static bool read_list(ClassMap *map, int64_t node, Error *err) {
     Dataset *d = map->d;
     if (d->label != NULL)
-        return json_pull_error(map->pull, err, "node %lld has a list where others have a class",
-                               (long long)node);
+        return json_pull_error(map->pull, err, "node %ld has a list where others have a class",
+                               node);
     if (d->labels == NULL)
         return read_first_list(map, node, err);
     for (int64_t k = 0; k < d->classes; k++) {
@@ -81,14 +81,13 @@ static bool read_list(ClassMap *map, int64_t node, Error *err) {
             !json_pull_integer(map->pull, &bit, err))
             return false;
         if (bit != 0 && bit != 1)
-            return json_pull_error(map->pull, err, "label %lld of node %lld is neither 0 nor 1",
-                                   (long long)bit, (long long)node);
+            return json_pull_error(map->pull, err, "label %ld of node %ld is neither 0 nor 1", bit,
+                                   node);
         d->labels[node * d->classes + k] = (uint8_t)bit;
     }
     return json_pull_if(map->pull, ']') ||
-           json_pull_error(map->pull, err,
-                           "the list of node %lld is longer than the first, of %lld",
-                           (long long)node, (long long)d->classes);
+           json_pull_error(map->pull, err, "the list of node %ld is longer than the first, of %ld",
+                           node, d->classes);
 }
 
 static bool read_map(ClassMap *map, Error *err) {
@@ -104,8 +103,8 @@ static bool read_map(ClassMap *map, Error *err) {
             progress_update("%ld of %ld nodes", map->count, map->d->nodes);
     }
     if (map->count != map->d->nodes)
-        return json_pull_error(map->pull, err, "there are %lld nodes in it, but %lld in the graph",
-                               (long long)map->count, (long long)map->d->nodes);
+        return json_pull_error(map->pull, err, "there are %ld nodes in it, but %ld in the graph",
+                               map->count, map->d->nodes);
     return json_pull_end(map->pull, err);
 }
 
@@ -143,10 +142,10 @@ static bool read_role(Dataset *d, JsonPull *pull, uint8_t split, Error *err) {
         if ((count > 0 && !json_pull_take(pull, ',', err)) || !json_pull_integer(pull, &node, err))
             return false;
         if (node < 0 || node >= d->nodes)
-            return json_pull_error(pull, err, "node %lld is not one of 0 to %lld", (long long)node,
-                                   (long long)d->nodes - 1);
+            return json_pull_error(pull, err, "node %ld is not one of 0 to %ld", node,
+                                   d->nodes - 1);
         if (d->split[node] != SPLIT_NONE)
-            return json_pull_error(pull, err, "node %lld is in the roles twice", (long long)node);
+            return json_pull_error(pull, err, "node %ld is in the roles twice", node);
         d->split[node] = split;
     }
     return true;

@@ -89,7 +89,7 @@ static inline char *dataset_path(char out[PATH_BYTES], const Config *config, con
 bool rows_fit(const Dataset *dataset, const char *what, int64_t rows, Error *err);
 // The sentence about as many rows as hyperedges; it takes `what`, rows and nodes.
 #define HYPEREDGE_FEATURES                                                                         \
-    "%s have %lld rows, as many as there are hyperedges, but there are %lld nodes: features have " \
+    "%s have %ld rows, as many as there are hyperedges, but there are %ld nodes: features have "   \
     "one row for each node, and features of hyperedges are not used"
 // Takes dense [n, F] floats, or labels [n] or [n, K], from an array, which may lose its data.
 // `rows` is n, or -1 for any.

@@ -107,7 +107,7 @@ static bool count_nodes(int64_t *nodes, const Pins *pins, Npz *npz, int64_t hype
         return false;
     *nodes = rows > 0 ? rows : said >= 0 ? said : named;
     return *nodes >= named || rows != hyperedges ||
-           error_data(err, HYPEREDGE_FEATURES, "features", (long long)rows, (long long)named);
+           error_data(err, HYPEREDGE_FEATURES, "features", rows, named);
 }
 
 static bool make(Dataset *dataset, const Pins *pins, Npz *npz, int64_t rows, Error *err) {

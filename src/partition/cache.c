@@ -17,8 +17,6 @@ enum { FITTED_MOST = 1 << 30 }; // bytes
 
 // ---- entries
 
-// Renames a finished temporary folder into place. If another run was faster and its entry is whole,
-// that one is used.
 bool cache_install(const char *temporary, const char *folder, bool (*is_whole)(const char *folder),
                    Error *err) {
     Error first = {0}, ignored = {0};
@@ -199,7 +197,6 @@ void prepared_clear(Prepared *prepared) {
     prepared->loaded = false;
 }
 
-// Fills prepared->hash, from the cache if the source is known there.
 bool prepared_init(Prepared *prepared, const Config *config, Warnings *warnings, Error *err) {
     *prepared = (Prepared){.config = config, .cache = config->data.cache, .warnings = warnings};
     progress_begin("read", "the source files");

@@ -67,8 +67,7 @@ bool part_file_parse(int32_t *part, int64_t rows, int set, int parts, const char
         if (id < 0 || id >= parts)
             return error_data(err,
                               "%s:%ld: part %ld is outside 0..%d; the file must be a cut into %d "
-                              "parts, or run it "
-                              "with more ranks",
+                              "parts, or run it with more ranks",
                               path, line + 1, id, parts - 1, parts);
         if (line < rows)
             part[line] = (int32_t)id;
