@@ -212,24 +212,24 @@ TEST(what_is_written_reads_back) {
     for (int pretty = 0; pretty < 2; pretty++) {
         CLEARED(json_writer_clear) JsonWriter writer = {0};
         json_writer_init(&writer, pretty);
-        json_begin_object(&writer, NULL);
-        json_begin_array(&writer, "numbers");
-        for (int i = 0; i < NUMBERS; i++)
-            json_put_double(&writer, NULL, numbers[i]);
-        json_put_float(&writer, NULL, 0.1f);
-        json_put_double(&writer, NULL, NAN);
-        json_put_float(&writer, NULL, INFINITY);
-        json_end_array(&writer);
-        json_begin_object(&writer, "empty");
-        json_end_object(&writer);
-        json_put_string(&writer, text, text);
-        json_put_string(&writer, "broken",
-                        "a\xff"
-                        "b");
-        json_put_string(&writer, "none", NULL);
-        json_put_bool(&writer, "yes", true);
-        json_put_int(&writer, "int", -((int64_t)1 << 53));
-        json_end_object(&writer);
+        JSON_PUT_OBJECT(&writer, NULL) {
+            JSON_PUT_ARRAY(&writer, "numbers") {
+                for (int i = 0; i < NUMBERS; i++)
+                    json_put_double(&writer, NULL, numbers[i]);
+                json_put_float(&writer, NULL, 0.1f);
+                json_put_double(&writer, NULL, NAN);
+                json_put_float(&writer, NULL, INFINITY);
+            }
+            json_begin_object(&writer, "empty");
+            json_end_object(&writer);
+            json_put_string(&writer, text, text);
+            json_put_string(&writer, "broken",
+                            "a\xff"
+                            "b");
+            json_put_string(&writer, "none", NULL);
+            json_put_bool(&writer, "yes", true);
+            json_put_int(&writer, "int", -((int64_t)1 << 53));
+        }
 
         OWNED(Json) *json = assert_ok(parse(writer.text, &err));
         const Json *number = json_first(json_get(json, "numbers"));

@@ -29,3 +29,13 @@ TEST(a_long_text_is_cut_between_letters) {
     assert_string_equal(text_shown(out, sizeof out, "123\xc3\xa9"), "123\xc3\xa9");
     assert_string_equal(text_shown(out, sizeof out, "1\033"), "1");
 }
+
+TEST(a_list_grows_as_far_as_it_fits) {
+    char list[9] = "";
+    text_add(list, sizeof list, ", ", "%d", 1);
+    assert_string_equal(list, "1");
+    text_add(list, sizeof list, " or ", "%s", "23456");
+    assert_string_equal(list, "1 or 234");
+    text_add(list, sizeof list, ", ", "%d", 7);
+    assert_string_equal(list, "1 or 234");
+}
