@@ -82,18 +82,17 @@ static void put_counters(JsonWriter *w, const TrainerCounters *counters) {
 
 static void put_files(JsonWriter *w, const StateSections *sections, const char *folder,
                       Error *err) {
-    json_begin_array(w, "files");
-    for (int i = 0; i < sections->count; i++) {
-        char hash[33];
-        const char *path = CHECKPOINT_FILE(folder, sections->section[i].name);
-        if (!hash_file(path, hash, err))
-            break;
-        JSON_PUT_OBJECT(w, NULL) {
-            json_put_string(w, "name", path_name(path));
-            json_put_string(w, "hash", hash);
+    JSON_PUT_ARRAY(w, "files")
+        for (int i = 0; i < sections->count; i++) {
+            char hash[33];
+            const char *path = CHECKPOINT_FILE(folder, sections->section[i].name);
+            if (!hash_file(path, hash, err))
+                break;
+            JSON_PUT_OBJECT(w, NULL) {
+                json_put_string(w, "name", path_name(path));
+                json_put_string(w, "hash", hash);
+            }
         }
-    }
-    json_end_array(w);
 }
 
 bool checkpoint_manifest_write(const Training *t, const char *folder, Error *err) {
