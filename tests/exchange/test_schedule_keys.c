@@ -1,7 +1,7 @@
 // ranks: 1 2 3
 // If this failed, a schedule could not bring keys of its own, or what it remembers of rows would be
 // forgotten at one end, in a resume, or read with other options than the config's.
-#include "exchange/schedules.h"
+#include "exchange/channel.h"
 #include "synthetic_halo.h"
 
 enum { COLUMNS = 5, EPOCHS = 6 };
