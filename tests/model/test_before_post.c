@@ -3,7 +3,6 @@
 // them than their owner has: by another mask or scale, or by applying it twice; or, of rows of
 // bf16, by rounding what it drops out of their features another time, or not at all.
 #include "exchange/channel.h"
-#include "exchange/channel.h"
 #include "gradients.h"
 
 static bool is_of_first_hidden(const Channel *channel) {
