@@ -163,17 +163,8 @@ static bool is_file(const char *path, const char *key, Error *err) {
 }
 
 static bool check_folder_of_graph(const char *path, Error *err) {
-    const char *manifest = PATH_IN(path, "dataset.json");
-    if (dataset_is_foreign(path))
-        return true;
-    if (!dataset_format_fits("auto", path, err)) // it is known, and not read
-        return false;
-    if (!file_exists(manifest))
-        return error_set(err, EXIT_NO_INPUT,
-                         "%s is a folder without dataset.json, and no set of OGB, GraphSAINT or "
-                         "Reddit; give the file of the graph",
-                         path);
-    return is_file(manifest, "", err);
+    return dataset_is_foreign(path) || (dataset_format_fits("auto", path, err) &&
+                                        is_file(PATH_IN(path, "dataset.json"), "", err));
 }
 
 static bool check_graph(const Config *config, Error *err) {

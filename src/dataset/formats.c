@@ -36,7 +36,14 @@ const Format *format_find(const char *name, const char *path, Error *err) {
         error_config(err,
                      "%s: its name does not say what format it has; set data.format to one of %s",
                      path, family_words(&format_family, (char[FAMILY_WORDS]){0}));
-    return format;
+    if (format != &format_fringe || !file_is_folder(path) ||
+        file_exists(PATH_IN(path, "dataset.json")))
+        return format;
+    error_set(err, EXIT_NO_INPUT,
+              "%s is a folder without dataset.json, and no set of OGB, GraphSAINT or Reddit; give "
+              "the file of the graph",
+              path);
+    return NULL;
 }
 
 bool dataset_format_fits(const char *name, const char *path, Error *err) {

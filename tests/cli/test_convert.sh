@@ -49,6 +49,7 @@ same "its lines, too" p.graph q.graph
 expect "a config of ours" 0 'v.npz: 480 nodes' convert villages v.npz
 mkdir data && cp g.npz data/only.npz
 expect "a file in FRINGE_DATA" 0 'o.npz: 600' env FRINGE_DATA="$work/data" "$FRINGE" convert only.npz o.npz
+expect "a folder with a file" 66 'data is a folder without dataset.json, .*give the file of the graph' convert data d.npz
 
 # --- what is there stays
 expect "a file is there" 73 'g.npz exists; --force replaces it' convert graph g.npz
