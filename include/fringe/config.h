@@ -234,6 +234,8 @@ extern const Family gradient_method_family; // presets: fp32, qsgd, ...
 
 // True if an entry of data.split_keys, or data.weights, is a .npy file, not the name of an array.
 bool config_names_file(const char *array);
+// True if a path is a part file, or the beginning of the name of one, PATH.part.K.
+bool config_is_part_file(const char *path);
 // True if data.splits says how to draw the splits: "random:0.6,0.2", "per-class:20,500,1000",
 // "shchur:20,30". "./random:x" is a path.
 bool config_splits_are_drawn(const Config *config);

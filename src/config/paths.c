@@ -18,18 +18,25 @@ static void absolute(char *out, size_t size, const char *path) {
         snprintf(out, size, "%s", path);
 }
 
-void config_resolve(const Config *config, const char *path, char *out, size_t size) {
+typedef bool IsThere(const char *path);
+
+static void look_up(const Config *config, const char *path, IsThere *is_there, char *out,
+                    size_t size) {
     char folder[PATH_BYTES] = ".", found[PATH_BYTES];
     if (config->source[0] != 0)
         path_folder(folder, sizeof folder, config->source);
     const char *first = PATH_IN(folder, path);
     snprintf(found, sizeof found, "%s", first);
     const char *data = getenv("FRINGE_DATA");
-    if (!file_exists(found) && data != NULL && data[0] != 0)
+    if (!is_there(found) && data != NULL && data[0] != 0)
         path_join(found, sizeof found, data, path);
-    if (!file_exists(found))
+    if (!is_there(found))
         path_join(found, sizeof found, PATH_IN(config->data.cache, "generated"), path);
-    absolute(out, size, file_exists(found) ? found : first);
+    absolute(out, size, is_there(found) ? found : first);
+}
+
+void config_resolve(const Config *config, const char *path, char *out, size_t size) {
+    look_up(config, path, file_exists, out, size);
 }
 
 bool config_find(const char *path, char *out, size_t size) {
@@ -70,9 +77,9 @@ const char *config_column(const Config *config, const char *name, int i) {
 
 // Resolves the path inside config text `at` after its first `skip` letters.
 static void resolve_at(Config *config, const char *key, char *at, size_t skip, size_t size,
-                       Complaints *complaints) {
+                       IsThere *is_there, Complaints *complaints) {
     char resolved[PATH_BYTES];
-    config_resolve(config, at + skip, resolved, sizeof resolved);
+    look_up(config, at + skip, is_there, resolved, sizeof resolved);
     if (strlen(resolved) + skip >= size)
         config_complain(complaints, "%s: expected a path below %zu letters, found %s", key,
                         size - skip, resolved);
@@ -100,6 +107,27 @@ static void check_room(const char *key, const char *folder, Complaints *complain
                         key, PATH_BYTES - ROOM_INSIDE, PATH_BYTES - 1, folder);
 }
 
+bool config_is_part_file(const char *path) {
+    const char *name = path_name(path);
+    size_t length = strlen(name);
+    bool found = file_exists(path) && !file_is_folder(path);
+    for (FileNames in = file_names(FOLDER_OF(path)); file_next(&in, !found);)
+        found = strncmp(in.name, name, length) == 0 && strncmp(in.name + length, ".part.", 6) == 0;
+    return found;
+}
+
+// What is not there stays as it is written, for the refusal to say.
+static void resolve_parts(Config *config, Complaints *complaints) {
+    static const char file[] = "file:";
+    char *method = config->partition.method, whole[PATH_BYTES];
+    if (strncmp(method, file, strlen(file)) != 0)
+        return;
+    look_up(config, method + strlen(file), config_is_part_file, whole, sizeof whole);
+    if (config_is_part_file(whole))
+        resolve_at(config, "partition.method", method, strlen(file), CONFIG_TEXT,
+                   config_is_part_file, complaints);
+}
+
 void config_resolve_paths(Config *config, Complaints *complaints) {
     char cache[CONFIG_TEXT];
     if (config->data.cache[0] == 0)
@@ -114,23 +142,18 @@ void config_resolve_paths(Config *config, Complaints *complaints) {
     for (int i = 0; i < config_key_count; i++) {
         char *at = (char *)config + config_keys[i].offset;
         if (config_keys[i].kind == KEY_PATH && at[0] != 0)
-            resolve_at(config, config_keys[i].path, at, 0, CONFIG_TEXT, complaints);
+            resolve_at(config, config_keys[i].path, at, 0, CONFIG_TEXT, file_exists, complaints);
     }
     if (config->data.splits[0] != 0 && !config_splits_are_drawn(config))
-        resolve_at(config, "data.splits", config->data.splits, 0, CONFIG_TEXT, complaints);
+        resolve_at(config, "data.splits", config->data.splits, 0, CONFIG_TEXT, file_exists,
+                   complaints);
     if (config_names_file(config->data.weights))
-        resolve_at(config, "data.weights", config->data.weights, 0, CONFIG_TEXT, complaints);
+        resolve_at(config, "data.weights", config->data.weights, 0, CONFIG_TEXT, file_exists,
+                   complaints);
     ConfigPaths *splits = &config->data.split_keys;
     for (int i = 0; i < splits->count; i++)
         if (config_names_file(splits->word[i]))
-            resolve_at(config, "data.split_keys", splits->word[i], 0, CONFIG_TEXT, complaints);
-    // file:PATH may also be a prefix (PATH.part.K), which the partition room resolves.
-    static const char file[] = "file:";
-    char whole[PATH_BYTES];
-    if (strncmp(config->partition.method, file, strlen(file)) == 0) {
-        config_resolve(config, config->partition.method + strlen(file), whole, sizeof whole);
-        if (file_exists(whole) && !file_is_folder(whole))
-            resolve_at(config, "partition.method", config->partition.method, strlen(file),
-                       CONFIG_TEXT, complaints);
-    }
+            resolve_at(config, "data.split_keys", splits->word[i], 0, CONFIG_TEXT, file_exists,
+                       complaints);
+    resolve_parts(config, complaints);
 }

@@ -26,7 +26,8 @@ static bool parts_key(char key[33], const Config *config, const char *hash_of_da
     if (method == NULL)
         return false;
     if (method->reads_file) {
-        if (!hash_part_files(content, config, argument, parts, err))
+        if (!partition_check_file(config, parts, err) ||
+            (parts > 1 && !hash_part_files(content, config, argument, parts, err)))
             return false;
     } else {
         snprintf(content, sizeof content, "%s", argument);

@@ -2,8 +2,6 @@
 #include "entry.h"
 #include <unistd.h>
 
-enum { ASKED_MOST = 65536 }; // the most that --ranks and --parts accept
-
 static bool is_readable(const char *path, Error *err) {
     int64_t bytes;
     int descriptor = file_open(path, &bytes, err);
@@ -12,17 +10,16 @@ static bool is_readable(const char *path, Error *err) {
     return descriptor >= 0;
 }
 
-// Checks that PATH or PATH.part.K exists, for K = `parts`, or for any K if `parts` is 0.
+// Checks that PATH or PATH.part.K exists, for K = `parts`, or for any K if `parts` is 0 or 1: one
+// part needs no file.
 static bool check_part_file(const Config *config, const char *argument, int parts, Error *err) {
-    char path[PATH_BYTES];
-    int from = parts > 0 ? parts : 1, to = parts > 0 ? parts : ASKED_MOST;
-    for (int k = from; k <= to; k++) {
-        part_file_path(config, argument, k, path, sizeof path);
-        if (file_exists(path) && !file_is_folder(path))
-            return is_readable(path, err);
-    }
-    char count[16] = "K";
-    if (parts > 0)
+    char path[PATH_BYTES], count[16] = "K";
+    part_file_path(config, argument, parts, path, sizeof path);
+    if (file_exists(path) && !file_is_folder(path))
+        return is_readable(path, err);
+    if (parts <= 1 && config_is_part_file(argument))
+        return true;
+    if (parts > 1)
         snprintf(count, sizeof count, "%d", parts);
     return error_set(err, EXIT_NO_INPUT,
                      "partition.method: neither %s nor %s.part.%s exists; fringe looks for them "

@@ -95,6 +95,10 @@ static bool cut_file(int32_t *part, const CutInput *input, Warnings *warnings, E
     (void)warnings; // cut_graph warns of empty parts
     char path[PATH_BYTES], beside[PATH_BYTES];
     const Dataset *d = input->dataset;
+    if (input->parts == 1) {
+        memset(part, 0, (size_t)d->nodes * sizeof part[0]);
+        return true;
+    }
     part_file_path(input->config, input->argument, input->parts, path, sizeof path);
     part_file_of(beside, sizeof beside, path, input->parts);
     if (!part_file_read(part, d->nodes, NODES, input->parts, path, err))

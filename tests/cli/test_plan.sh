@@ -103,5 +103,5 @@ expect 'the manual' 0 'ranks.-per.-host' "$FRINGE" help man
 "$FRINGE" partition tiny.json --parts 2 --quiet >out
 nodes=$("$FRINGE" inspect tiny | sed -n 's/^nodes *//p' | tr -dc 0-9)
 for i in $(seq 0 $((nodes - 1))); do echo $((i % 2)); done >cut.part.2
-expect 'a method that reads a file' 66 'cut' plan --ranks 4 --set partition.method=file:cut
+expect 'a method that reads a file' 66 'neither .*/cut nor .*/cut.part.4 exists' plan --ranks 4 --set partition.method=file:cut
 finish

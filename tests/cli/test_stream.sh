@@ -74,6 +74,8 @@ same_folder "features do not change the parts" one/checkpoints joined/checkpoint
 at=joined/snapshots/half-2
 expect "training from a snapshot, on its parts" 0 'result +epoch 5' "$FRINGE" train hyper.json --ranks 4 \
     --set data.path=$at --set partition.method=file:$at/half-2 --set run.dir=runs/half
+expect "its run names these parts wherever it lies" 0 '^test ' "$FRINGE" evaluate runs/half --ranks 4
+expect "and one rank needs no parts" 0 '^test ' "$FRINGE" evaluate runs/half
 expect "random features" 0 '^snapshot' stream plain.events -o random $parts --nodes random:5
 expect "are told of" 0 '^features +5$' "$FRINGE" inspect random/snapshots/final
 
