@@ -66,7 +66,10 @@ bool memory_fits(const MemoryForecast *forecast, const Backend *backend, const C
     double wanted = config->run.memory_limit;
     size_t limit = wanted > 0 ? (size_t)(wanted * 1024 * 1024 * 1024)
                               : memory_available() / (size_t)comm->node_size + memory_in_use();
-    forecast_check(forecast, limit, "use more ranks on more machines, or a narrower model", err);
+    forecast_check(forecast, limit,
+                   wanted > 0 ? "use more ranks, a narrower model, or a larger run.memory_limit"
+                              : "use more ranks on more machines, or a narrower model",
+                   err);
     if (backend != NULL)
         device_fits(forecast, backend, err);
     return comm_agree(comm, err);

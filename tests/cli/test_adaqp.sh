@@ -171,6 +171,7 @@ grep -qE "^vanilla +[0-9.]+ +[0-9.]+ " out || fail "and the others are told"
 # and this for vanilla's messages, too little for adaqp's
 expect "a variant that fails costs no other variant" 71 '^vanilla +[0-9.]+ +[0-9.]+ ' fringe compare tiny.json \
     $exact --modes=vanilla,adaqp run.dir=cut run.memory_limit=0.00044
+grep -q "a larger run.memory_limit" out || fail "the refusal names the limit"
 grep -q '"name": "vanilla"' cut/compare.json || fail "compare.json keeps it"
 expect "a run is no config of another mode" 78 'whole/run.json: this is the config of a run with mode=' fringe \
     compare whole --modes=vanilla --ranks 3
