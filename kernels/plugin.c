@@ -75,7 +75,7 @@ static char path[PATH_BYTES + 64]; // of the plug-in, once it was found
 static bool is_loaded;
 static bool (*start_loaded)(const BackendStart *how, Error *err);
 
-// Beside the program, as the build puts it, or in ../lib/fringe, as an installation does.
+// In the folder of the program, as the build puts it, or in ../lib/fringe, as an installation does.
 static bool find_plugin(Error *err) {
     static const char *const folders[] = {"", "../lib/fringe/"};
     char program[PATH_BYTES] = "";

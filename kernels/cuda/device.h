@@ -32,7 +32,7 @@ template <typename Number> static inline RowsOf<Number> rows_of(Rows rows) {
     return RowsOf<Number>{(Number *)rows.at, rows.count, rows.columns, rows.stride};
 }
 static inline DeviceRows device_rows(Rows rows) { return rows_of<float>(rows); }
-// Runs a statement by the type of rows: in it, Number is their number.
+// Runs a statement in which Number is the type of a number of such rows.
 #define EACH_TYPE(type, ...)                                                                       \
     do {                                                                                           \
         if ((type) == ROWS_BF16) {                                                                 \
@@ -149,7 +149,7 @@ static void cuda_launch(const char *name, void (*kernel)(Parameters...), int64_t
                                 cudaGetErrorString(status));
 }
 
-// On STREAM_COMPUTE, a thread for each of `items` or for some of them; and a thread's items.
+// On STREAM_COMPUTE, with at most a thread for each of `items`; EACH_ITEM are those of a thread.
 #define LAUNCH_ITEMS(kernel, items, block, ...)                                                    \
     LAUNCH(kernel, cuda_blocks((items), (block)), (block), 0, cuda_stream(STREAM_COMPUTE),         \
            __VA_ARGS__)

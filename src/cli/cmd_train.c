@@ -366,7 +366,7 @@ ExitCode cmd_train(const Options *options, Error *err) {
     stop_listen();
     bool started = session_start(&session, options) &&
                    (options->sweeps == 0 || sweep_check(&session, options));
-    if (started)
+    if (started && options->sweeps == 0)
         session_warn_of_idle_keys(&session);
     RunClaim claim = {kind, options->resume,
                       .exact = started && goes_on_where_named(&session, options, kind)};

@@ -381,8 +381,8 @@ extern const int doctor_config_check_count;
 
 // --- sweep.c: --sweep
 
-// Checks every combination of the values of --sweep and keeps the session's config; what no key of
-// them reads is in session->idle. Collective.
+// Checks every combination of the values of --sweep, warns of keys that none of them reads, and
+// keeps the session's config. Collective.
 bool sweep_check(Session *session, const Options *options);
 // Trains --runs runs for every combination of the values of --sweep. Collective.
 bool sweep_train(Session *session, const Options *options);

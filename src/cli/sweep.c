@@ -65,6 +65,8 @@ bool sweep_check(Session *s, const Options *options) {
     s->idle = (IdleKeys){0};
     for (int p = 0; p < w->grid.points && ok; p++)
         ok = grid_name(name, &w->grid, p, &s->err) && point_config(w, p, name);
+    if (ok)
+        session_warn_of_idle_keys(s);
     return ok && session_config(s, options);
 }
 

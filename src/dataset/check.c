@@ -214,7 +214,7 @@ static void warn_of_classes(Dataset *dataset) {
                      dataset->classes - used, dataset->classes);
 }
 
-// Their answers are never right.
+// Nodes to be scored whose class is not learned: their answers are never right.
 static void warn_of_unlearned(Dataset *dataset) {
     if (dataset->label == NULL ||
         memchr(dataset->split, SPLIT_TRAIN, (size_t)dataset->nodes) == NULL)

@@ -75,7 +75,7 @@ typedef enum MethodReads { // the data that a method reads and that must be in m
 typedef struct Method {
     const char *name;
     MethodReads reads;
-    bool reads_file;      // a part file, which may leave parts empty; none is read for one part
+    bool reads_file;      // its argument is a part file, which may leave parts empty
     bool may_leave_empty; // cut_graph fills such parts
     // Writes the config values besides partition.* that decide its cut; NULL: there are none.
     void (*depends_on)(char *out, size_t size, const Config *config);

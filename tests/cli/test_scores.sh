@@ -108,5 +108,5 @@ expect "several runs" 0 'runs +2: test accuracy none; at the best validation non
 expect "compare" 0 '^vanilla +none ' "$FRINGE" compare tiny.json --modes vanilla \
     --set "$(splits nothing nothing)" --set run.dir=compared
 grep -qE ' never$' out || fail "and no target is reached: $(cat out)"
-grep -q '^target: none, for there are no validation nodes$' out || fail "there is none: $(cat out)"
+grep -q '^target: none, for no epoch of the first run has a validation score$' out || fail "there is none: $(cat out)"
 finish

@@ -79,6 +79,8 @@ idle="--set train.epochs=0 --set train.lr_gamma=0.1 --quiet"
 expect "a sweep warns once" 0 'warning +train.lr_gamma has no effect' "$FRINGE" train tiny.json $idle \
     --sweep train.optimizer=adam,sgd --set train.momentum=0.5 --set run.dir=idle
 [ "$(grep -c 'no effect' out)" -eq 1 ] || fail "of what no point uses: $(cat out)"
+expect "a swept key that no point reads" 0 'warning +train.momentum has no effect' "$FRINGE" train tiny.json \
+    --set train.epochs=0 --quiet --sweep train.momentum=0.1,0.2 --set run.dir=unread
 expect "so does a comparison" 0 'warning +train.lr_gamma has no effect' "$FRINGE" compare tiny.json $idle \
     --modes vanilla,quantize --set quantization.bits=[2] --set run.dir=both
 [ "$(grep -c 'no effect' out)" -eq 1 ] || fail "of what no mode uses: $(cat out)"

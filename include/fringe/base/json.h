@@ -81,7 +81,7 @@ void json_put_integers(JsonWriter *writer, const JsonInteger *integers);
 #define JSON_PUT_INTS(writer, ...)                                                                 \
     json_put_integers(writer, (const JsonInteger[]){__VA_ARGS__, {NULL, 0}})
 // The statement or block that follows puts the members of an object, or the elements of an array;
-// no return or break leaves it.
+// it may not be left by return, break or goto.
 #define JSON_PUT_OBJECT(writer, key) JSON_WITHIN(writer, key, object, __LINE__)
 #define JSON_PUT_ARRAY(writer, key) JSON_WITHIN(writer, key, array, __LINE__)
 #define JSON_WITHIN(writer, key, kind, line) JSON_WITHIN_ONCE(writer, key, kind, line)
