@@ -118,8 +118,8 @@ const char *shard_size_text(char out[SHARD_SIZE_TEXT], const Shard *shard);
 
 extern const Family method_family;
 // Checks before anything is loaded (early.c). Local. The member that partition.method names accepts
-// its argument; the file of file:PATH for `parts` parts exists (0, not known yet, or 1, which needs
-// none: a file for some number); data.cache can be written or already holds parts.
+// its argument; the file of file:PATH for `parts` parts exists (0, which is not known yet, and 1,
+// which reads none: for any number of parts); data.cache can be written or already holds parts.
 bool partition_method_fits(const char *word, Error *err);
 bool partition_check_file(const Config *config, int parts, Error *err);
 bool partition_check_cache(const Config *config, Error *err);

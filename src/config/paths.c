@@ -75,16 +75,20 @@ const char *config_column(const Config *config, const char *name, int i) {
     return NULL;
 }
 
-// Resolves the path inside config text `at` after its first `skip` letters.
-static void resolve_at(Config *config, const char *key, char *at, size_t skip, size_t size,
-                       IsThere *is_there, Complaints *complaints) {
-    char resolved[PATH_BYTES];
-    look_up(config, at + skip, is_there, resolved, sizeof resolved);
-    if (strlen(resolved) + skip >= size)
+// Puts a path into config text `at` behind its first `skip` letters.
+static void put_path(const char *key, char *at, size_t skip, const char *path,
+                     Complaints *complaints) {
+    if (strlen(path) + skip >= CONFIG_TEXT)
         config_complain(complaints, "%s: expected a path below %zu letters, found %s", key,
-                        size - skip, resolved);
+                        CONFIG_TEXT - skip, path);
     else
-        snprintf(at + skip, size - skip, "%s", resolved);
+        snprintf(at + skip, CONFIG_TEXT - skip, "%s", path);
+}
+
+static void resolve_at(const Config *config, const char *key, char *at, Complaints *complaints) {
+    char resolved[PATH_BYTES];
+    config_resolve(config, at, resolved, sizeof resolved);
+    put_path(key, at, 0, resolved, complaints);
 }
 
 // configs/cora-gcn.json -> runs/cora-gcn
@@ -124,8 +128,7 @@ static void resolve_parts(Config *config, Complaints *complaints) {
         return;
     look_up(config, method + strlen(file), config_is_part_file, whole, sizeof whole);
     if (config_is_part_file(whole))
-        resolve_at(config, "partition.method", method, strlen(file), CONFIG_TEXT,
-                   config_is_part_file, complaints);
+        put_path("partition.method", method, strlen(file), whole, complaints);
 }
 
 void config_resolve_paths(Config *config, Complaints *complaints) {
@@ -142,18 +145,15 @@ void config_resolve_paths(Config *config, Complaints *complaints) {
     for (int i = 0; i < config_key_count; i++) {
         char *at = (char *)config + config_keys[i].offset;
         if (config_keys[i].kind == KEY_PATH && at[0] != 0)
-            resolve_at(config, config_keys[i].path, at, 0, CONFIG_TEXT, file_exists, complaints);
+            resolve_at(config, config_keys[i].path, at, complaints);
     }
     if (config->data.splits[0] != 0 && !config_splits_are_drawn(config))
-        resolve_at(config, "data.splits", config->data.splits, 0, CONFIG_TEXT, file_exists,
-                   complaints);
+        resolve_at(config, "data.splits", config->data.splits, complaints);
     if (config_names_file(config->data.weights))
-        resolve_at(config, "data.weights", config->data.weights, 0, CONFIG_TEXT, file_exists,
-                   complaints);
+        resolve_at(config, "data.weights", config->data.weights, complaints);
     ConfigPaths *splits = &config->data.split_keys;
     for (int i = 0; i < splits->count; i++)
         if (config_names_file(splits->word[i]))
-            resolve_at(config, "data.split_keys", splits->word[i], 0, CONFIG_TEXT, file_exists,
-                       complaints);
+            resolve_at(config, "data.split_keys", splits->word[i], complaints);
     resolve_parts(config, complaints);
 }

@@ -191,8 +191,7 @@ static bool remove_item(LiveHypergraph *live, int side, const Event *event, Live
     int32_t slot = live_find(live, side, event->id);
     if (slot < 0)
         return SKIP(live, err,
-                    "%s %lu is deleted, but is not there; stream.strict=false skips such "
-                    "events",
+                    "%s %lu is deleted, but is not there; stream.strict=false skips such events",
                     nouns[side], event->id);
     int32_t count = live_item(live, side, slot)->count;
     growing_reach(&live->memory->other, count);

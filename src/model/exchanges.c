@@ -34,8 +34,9 @@ static Channel *channel_at(const Model *m, bool of_training, int i) {
 
 ChannelCount model_count(const Model *m) {
     ChannelCount sum = {0};
-    for (int i = 0; channel_at(m, false, i) != NULL; i++) {
-        ChannelCount count = channel_count(channel_at(m, false, i));
+    Channel *channel;
+    for (int i = 0; (channel = channel_at(m, false, i)) != NULL; i++) {
+        ChannelCount count = channel_count(channel);
         sum.bytes_sent += count.bytes_sent;
         sum.bytes_received += count.bytes_received;
         sum.messages += count.messages;

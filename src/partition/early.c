@@ -11,7 +11,7 @@ static bool is_readable(const char *path, Error *err) {
 }
 
 // Checks that PATH or PATH.part.K exists, for K = `parts`, or for any K if `parts` is 0 or 1: one
-// part needs no file.
+// part reads no file, and a wrong name is refused all the same.
 static bool check_part_file(const Config *config, const char *argument, int parts, Error *err) {
     char path[PATH_BYTES], count[16] = "K";
     part_file_path(config, argument, parts, path, sizeof path);
@@ -21,10 +21,11 @@ static bool check_part_file(const Config *config, const char *argument, int part
         return true;
     if (parts > 1)
         snprintf(count, sizeof count, "%d", parts);
-    return error_set(err, EXIT_NO_INPUT,
-                     "partition.method: neither %s nor %s.part.%s exists; fringe looks for them "
-                     "beside the config, then in the folder FRINGE_DATA",
-                     argument, argument, count);
+    return error_set(err, EXIT_NO_INPUT, "partition.method: neither %s nor %s.part.%s exists%s",
+                     argument, argument, count,
+                     argument[0] == '/' ? ""
+                                        : "; fringe looks for them beside the config, then in the "
+                                          "folder FRINGE_DATA");
 }
 
 bool partition_check_file(const Config *config, int parts, Error *err) {

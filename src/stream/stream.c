@@ -50,8 +50,7 @@ static bool resume(Stream *s, Error *err) {
     if (s->request->skip == 0)
         sink_say(s->request->sink,
                  "resumed    after event %ld; %s cannot be rewound, so the sender must begin with "
-                 "the next event, or "
-                 "send all again while --skip %ld is given\n",
+                 "the next event, or send all again while --skip %ld is given\n",
                  s->events, SHOWN(s->request->source), s->events);
     return s->request->skip == 0 || s->request->skip == s->events ||
            error_usage(err,
@@ -105,8 +104,7 @@ static bool fits(const Stream *s, Error *err) {
     return s->events % MEMORY_LOOKS != 0 || srp_bytes(s->srp) < s->memory_limit ||
            error_set(err, EXIT_MEMORY,
                      "the hypergraph takes %.3g GiB after %ld events, and no more may be used; go "
-                     "on with --resume auto on a larger "
-                     "machine or with a larger run.memory_limit",
+                     "on with --resume auto on a larger machine or with a larger run.memory_limit",
                      (double)srp_bytes(s->srp) / 1073741824.0, s->events);
 }
 
