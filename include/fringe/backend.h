@@ -199,9 +199,12 @@ static inline int64_t split_counts(int64_t classes) { return 2 + 3 * classes; } 
 
 // What a backend chooses its kernels and its device by. Zeros: the defaults, the first rank.
 typedef struct BackendStart {
-    const char *vectors; // cpu: auto | plain | avx2 | avx512 (the widest allowed that the CPU has)
+    const char *vectors; // cpu: auto | plain | avx2 | avx512 (the widest allowed that the CPU has),
+                         // amx: these and AMX, which auto takes, too
     const char *spmm;    // cuda: own | cusparse | auto (aggregate_tune measures both)
-    const char *precision; // of dense products: fp32 (or NULL) | bf16: rounded inputs, fp32 sums
+    const char *precision; // of dense products: fp32 (or NULL) | bf16: rounded inputs, fp32 sums |
+                           // bf16x3: inputs as sums of two bf16
+    const char *sums; // cpu, of bf16: pairs | tiles | auto (or NULL: tiles with AMX, else pairs)
     int node_rank;    // this rank among those of its machine takes device node_rank mod devices
     int node_size;    // ranks of the machine
     int device_ranks; // ranks that share its device (device_id); 0: as many as node_size says
@@ -235,6 +238,9 @@ struct Backend {
     // After tuning, all ranks set that of rank 0.
     const char *(*spmm)(void);
     void (*spmm_set)(const char *choice);
+    // The order of sums of bf16 products, which changes bits: "pairs" or "tiles", as
+    // BackendStart.sums says. It returns NULL where there are none.
+    const char *(*sums)(void);
 
     // ---- what every backend has
 #define FUNCTION(type, name, parameters) type(*name) parameters;

@@ -3,16 +3,20 @@
 #include "products.h"
 
 static bool start(const BackendStart *how, Error *err) {
-    if (!cpu_choose_precision(how->precision, err))
-        return false;
-    return cpu_choose_lanes(how->vectors != NULL ? how->vectors : "auto", err);
+    return cpu_choose_lanes(how->vectors != NULL ? how->vectors : "auto", err) &&
+           cpu_choose_products(how, err);
+}
+
+static const char *sums(void) {
+    CpuProducts of = cpu_products();
+    return of.inputs == PRODUCTS_FP32 ? NULL : cpu_sums_names[of.order];
 }
 
 const char *cpu_describe(void) {
     static char text[160];
     snprintf(text, sizeof text, "%s, %s%s%s", cpu_lanes_names[cpu_lanes()], cpu_dense_describe(),
-             cpu_is_bf16() ? ", products of bf16 by " : "",
-             cpu_is_bf16() ? product_kernels()->name : "");
+             sums() != NULL ? ", products of bf16 by " : "",
+             sums() != NULL ? product_kernels()->name : "");
     return text;
 }
 
@@ -25,6 +29,7 @@ const Backend backend_cpu = {
     .start = start,
     .describe = cpu_describe,
     .host_is_device = true,
+    .sums = sums,
 #define FUNCTION(type, name, parameters) .name = cpu_##name,
 #define OPERATION(name, ...) .name = timed_##name,
 #include "fringe/operations.def"

@@ -4,6 +4,12 @@
 // the plainest x86-64 and carries each vector kernel three times (lanes.h).
 #include "cpu.h"
 
+#if defined(HAVE_AMX)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 const char *const cpu_lanes_names[LANES_COUNT] = {"plain", "avx2", "avx512"};
 
 static enum Lanes chosen;
@@ -39,23 +45,44 @@ enum Lanes cpu_lanes(void) {
     return chosen;
 }
 
+// Whether the CPU has AMX and the kernel lets this process use its registers, for good.
+static bool cpu_has_amx(void) {
+#if defined(HAVE_AMX)
+    enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18, BF16 = 1 << 22, TILES = 1 << 24 };
+    static int has = -1;
+    unsigned a, b, c, d;
+    if (has < 0)
+        has = cpu_has(LANES_AVX512) && __builtin_cpu_supports("avx512bf16") &&
+              __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & BF16) != 0 && (d & TILES) != 0 &&
+              syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
+    return has;
+#else
+    return false;
+#endif
+}
+
+static bool takes_amx;
+bool cpu_has_tiles(void) { return takes_amx; }
+
 bool cpu_choose_lanes(const char *vectors, Error *err) {
     enum Lanes lanes = LANES_PLAIN;
-    if (strcmp(vectors, "auto") == 0)
+    bool amx = strcmp(vectors, "amx") == 0;
+    if (amx || strcmp(vectors, "auto") == 0)
         lanes = widest();
     else
         while (lanes < LANES_COUNT && strcmp(vectors, cpu_lanes_names[lanes]) != 0)
             lanes++;
     if (lanes == LANES_COUNT)
-        return error_config(err, "vectors '%s' is not known; take auto, plain, avx2 or avx512",
+        return error_config(err, "vectors '%s' is not known; take auto, plain, avx2, avx512 or amx",
                             vectors);
-    if (!cpu_has(lanes))
+    if (!cpu_has(lanes) || (amx && !cpu_has_amx()))
         return error_set(err, EXIT_UNAVAILABLE,
                          "vectors '%s': this CPU does not have them, the widest here is %s; take "
                          "auto",
                          vectors, cpu_lanes_names[widest()]);
     chosen = lanes;
     is_chosen = true;
+    takes_amx = (amx || strcmp(vectors, "auto") == 0) && cpu_has_amx();
     return true;
 }
 
@@ -67,15 +94,36 @@ bool cpu_converts_bf16(void) {
 #endif
 }
 
-static bool bf16;
-bool cpu_is_bf16(void) { return bf16; }
+// ---- dense products
 
-bool cpu_choose_precision(const char *precision, Error *err) {
-    bf16 = precision != NULL && strcmp(precision, "bf16") == 0;
-    if (bf16 || precision == NULL || strcmp(precision, "fp32") == 0)
+static CpuProducts products;
+CpuProducts cpu_products(void) { return products; }
+
+static const char *const inputs_names[] = {"fp32", "bf16", "bf16x3"};
+const char *const cpu_sums_names[SUM_ORDERS] = {"pairs", "tiles"};
+
+static int place_of(const char *word, const char *const *names, int count) {
+    int i = 0;
+    while (i < count && strcmp(word, names[i]) != 0)
+        i++;
+    return i;
+}
+
+bool cpu_choose_products(const BackendStart *how, Error *err) {
+    const char *precision = how->precision != NULL ? how->precision : "fp32";
+    const char *sums = how->sums != NULL ? how->sums : "auto";
+    bool is_open = strcmp(sums, "auto") == 0;
+    bool chosen_vectors = how->vectors != NULL && strcmp(how->vectors, "auto") != 0;
+    products.inputs = place_of(precision, inputs_names, 3);
+    products.order = is_open ? (SumOrder)takes_amx : (SumOrder)place_of(sums, cpu_sums_names, 2);
+    if (products.inputs < PRODUCTS_BF16X3)
+        return true;
+    products.order = SUMS_TILES;
+    if (takes_amx || chosen_vectors)
         return true;
     return error_set(err, EXIT_UNAVAILABLE,
-                     "run.precision '%s': three products of bf16 for one of fp32 are faster than "
-                     "fp32 with AMX alone, for which there are no kernels yet; take fp32 or bf16",
-                     precision);
+                     "run.precision 'bf16x3': three products of bf16 for one of fp32 are faster "
+                     "than fp32 with AMX alone, which this CPU lacks; take fp32 or bf16, or name "
+                     "its vectors (run.simd=%s) to have the same bits all the same",
+                     cpu_lanes_names[widest()]);
 }

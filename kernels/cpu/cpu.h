@@ -72,9 +72,20 @@ extern const char *const cpu_lanes_names[LANES_COUNT]; // "plain", "avx2", "avx5
 bool cpu_converts_bf16(void); // AVX512-BF16 is there and allowed
 
 bool cpu_choose_lanes(const char *vectors, Error *err);
-bool cpu_is_bf16(void); // dense products take bf16 inputs (products.h)
-// Of dense products from now on: NULL, fp32 or bf16. False with EXIT_UNAVAILABLE for others.
-bool cpu_choose_precision(const char *precision, Error *err);
+bool cpu_has_tiles(void); // AMX is there and allowed
+
+// Inputs of dense products, and the order of their sums (products.h).
+typedef enum ProductInputs { PRODUCTS_FP32, PRODUCTS_BF16, PRODUCTS_BF16X3 } ProductInputs;
+typedef enum SumOrder { SUMS_PAIRS, SUMS_TILES, SUM_ORDERS } SumOrder;
+typedef struct CpuProducts {
+    ProductInputs inputs;
+    SumOrder order;
+} CpuProducts;
+CpuProducts cpu_products(void);
+extern const char *const cpu_sums_names[SUM_ORDERS]; // "pairs", "tiles"
+// After cpu_choose_lanes. False with EXIT_UNAVAILABLE for bf16x3 without AMX, unless `how` names
+// vectors, which is for comparisons.
+bool cpu_choose_products(const BackendStart *how, Error *err);
 const char *cpu_describe(void);
 const char *cpu_dense_describe(void); // dense.c: the library and its version, "oneDNN 2.6.3"
 

@@ -4,7 +4,11 @@
 
 #include "products.h"
 
-enum { TRUTH_DEPTH = 256 }; // of a block
+// How a sum is made: in which order, of rounded inputs or of both parts of each (bf16x3).
+typedef struct Truth {
+    SumOrder order;
+    bool parts;
+} Truth;
 
 static inline uint32_t truth_bits(float x) {
     uint32_t bits;
@@ -36,19 +40,67 @@ static inline float truth_step(float c, float a, float w) {
     return fabs(t) < 0x1p-126 - 0x1p-151 ? copysignf(0, (float)copysign(1, t)) : (float)t;
 }
 
+// What rounding leaves of x.
+static inline float truth_low(float x) {
+    float high = truth_rounded(x);
+    return isfinite(high) ? truth_rounded(x - high) : 0;
+}
+
+// The numbers of a block that are multiplied, of each factor, and +0 behind them.
+enum { TRUTH_DEPTH = 384 };
+typedef struct TruthBlock {
+    float a[TRUTH_DEPTH + 2 * TILE_DEPTH], w[TRUTH_DEPTH + 2 * TILE_DEPTH];
+    int64_t depth;
+} TruthBlock;
+
+static inline void truth_append(TruthBlock *block, const float *a, int64_t a_step, bool a_low,
+                                const float *w, int64_t w_step, bool w_low, int64_t depth) {
+    for (int64_t k = 0; k < depth; k++) {
+        float x = a[k * a_step], y = w[k * w_step];
+        block->a[block->depth] = a_low ? truth_low(x) : truth_rounded(x);
+        block->w[block->depth++] = w_low ? truth_low(y) : truth_rounded(y);
+    }
+}
+
+static inline float truth_of_pairs(const TruthBlock *block) {
+    float sum = 0;
+    for (int64_t k = 0; k < block->depth; k += 2) {
+        sum = truth_step(sum, block->a[k + 1], block->w[k + 1]);
+        sum = truth_step(sum, block->a[k], block->w[k]);
+    }
+    return sum;
+}
+static inline float truth_of_tiles(const TruthBlock *block) {
+    float sum = 0;
+    for (int64_t begin = 0; begin < block->depth; begin += TILE_DEPTH) {
+        float odd = 0, even = 0;
+        for (int64_t k = begin; k < begin + TILE_DEPTH; k += 2) {
+            even = truth_step(even, block->a[k], block->w[k]);
+            odd = truth_step(odd, block->a[k + 1], block->w[k + 1]);
+        }
+        sum = truth_step(sum, truth_step(even, odd, 1), 1);
+    }
+    return sum;
+}
+
 // a and w are `depth` floats, so many apart; the sum goes on from c, or starts with its first
 // block.
-static inline float truth_sum(float c, bool add, const float *a, int64_t a_step, const float *w,
-                              int64_t w_step, int64_t depth) {
-    for (int64_t begin = 0; begin < depth; begin += TRUTH_DEPTH) {
-        int64_t end = begin + TRUTH_DEPTH < depth ? begin + TRUTH_DEPTH : depth;
-        float sum = 0;
-        for (int64_t k = begin; k < end; k += 2) {
-            bool odd = k + 1 < end;
-            sum = truth_step(sum, odd ? truth_rounded(a[(k + 1) * a_step]) : 0,
-                             odd ? truth_rounded(w[(k + 1) * w_step]) : 0);
-            sum = truth_step(sum, truth_rounded(a[k * a_step]), truth_rounded(w[k * w_step]));
+static inline float truth_sum(Truth how, float c, bool add, const float *a, int64_t a_step,
+                              const float *w, int64_t w_step, int64_t depth) {
+    int64_t most = how.order == SUMS_PAIRS ? 256 : how.parts ? 96 : 384;
+    for (int64_t begin = 0; begin < depth; begin += most) {
+        int64_t deep = begin + most < depth ? most : depth - begin;
+        const float *x = a + begin * a_step, *y = w + begin * w_step;
+        TruthBlock block = {.depth = 0};
+        if (how.parts) {
+            int64_t whole = (deep + TILE_DEPTH - 1) / TILE_DEPTH * TILE_DEPTH;
+            truth_append(&block, x, a_step, true, y, w_step, false, deep);
+            block.depth = whole;
+            truth_append(&block, x, a_step, false, y, w_step, true, deep);
+            block.depth = 2 * whole;
         }
+        truth_append(&block, x, a_step, false, y, w_step, false, deep);
+        float sum = how.order == SUMS_TILES ? truth_of_tiles(&block) : truth_of_pairs(&block);
         c = add || begin > 0 ? truth_step(c, sum, 1) : sum;
     }
     return c;
@@ -60,34 +112,45 @@ static inline bool truth_same(float a, float b) {
 
 // The kernels that this CPU can run, also those that it would not choose: fused multiply-adds on a
 // CPU with an instruction for bf16. NULL: it lacks that one.
-enum { TRIED_KERNELS = 4 };
+enum { TRIED_KERNELS = 5 };
 static inline void tried_kernels(const ProductKernels *out[TRIED_KERNELS]) {
     memset(out, 0, TRIED_KERNELS * sizeof *out);
     out[0] = &product_kernels_plain;
-    out[1] = product_kernels();
+    for (int order = 0; order < SUM_ORDERS; order++) {
+        BackendStart how = {.precision = "bf16", .sums = cpu_sums_names[order]};
+        CHECK(backend_cpu.start(&how, &(Error){0}), EXIT_BUG, "bf16 does not start");
+        out[1 + order] = product_kernels();
+    }
+    backend_cpu.start(&(BackendStart){0}, &(Error){0});
 #if defined(__x86_64__)
-    out[2] = __builtin_cpu_supports("avx512bw") ? &product_kernels_avx512 : NULL;
-    out[3] = __builtin_cpu_supports("fma") ? &product_kernels_avx2 : NULL;
+    out[3] = __builtin_cpu_supports("avx512bw") ? &product_kernels_avx512 : NULL;
+    out[4] = __builtin_cpu_supports("fma") ? &product_kernels_avx2 : NULL;
 #endif
 }
 
 // c [rows, columns], tight, = x w of one block, whose rows of x are `stride` floats apart.
-static inline void tried_block(const ProductKernels *kernels, float *c, const float *x,
-                               int64_t stride, const float *w, int64_t rows, int64_t depth,
-                               int64_t columns) {
+static inline void tried_block(const ProductKernels *kernels, SumOrder order, float *c,
+                               const float *x, int64_t stride, const float *w, int64_t rows,
+                               int64_t depth, int64_t columns) {
+    int64_t pairs = (depth + 1) / 2;
+    if (order == SUMS_TILES)
+        pairs = (pairs + TILE_PAIRS - 1) / TILE_PAIRS * TILE_PAIRS;
+    ProductInput left = {.at = x, .rows = rows, .columns = depth, .stride = stride},
+                 right = {.at = w, .rows = depth, .columns = columns, .stride = columns};
+    left.pairs = left.of = right.pairs = right.of = pairs;
+    left.pitch = PRODUCT_PITCH;
     static uint32_t a[PRODUCT_ROWS * PRODUCT_PITCH] __attribute__((aligned(64)));
     static uint32_t b[PRODUCT_PAIRS * PRODUCT_COLUMNS] __attribute__((aligned(64)));
-    kernels->by_rows(a, &(ProductInput){.at = x, .rows = rows, .columns = depth, .stride = stride});
-    kernels->by_columns(
-        b, &(ProductInput){.at = w, .rows = depth, .columns = columns, .stride = columns}, 16);
-    kernels->block(&(ProductBlock){.a = a,
-                                   .b = b,
-                                   .rows = rows,
-                                   .columns = columns,
-                                   .pairs = (depth + 1) / 2,
-                                   .c = c,
-                                   .c_stride = columns,
-                                   .pitch = PRODUCT_PITCH});
+    kernels->by_rows(a, &left);
+    kernels->by_columns(b, &right);
+    kernels->block[order](&(ProductBlock){.a = a,
+                                          .b = b,
+                                          .rows = rows,
+                                          .columns = columns,
+                                          .pairs = pairs,
+                                          .c = c,
+                                          .c_stride = columns,
+                                          .pitch = PRODUCT_PITCH});
 }
 
 // The inputs, by row and column: one row of eight has infinities and NaNs, one huge numbers, one

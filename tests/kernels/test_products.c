@@ -20,19 +20,32 @@ static float *tried_floats(int64_t rows, int64_t columns, int which) {
     return at;
 }
 
-static void use(const char *precision, const char *vectors) {
-    assert_ok(backend_cpu.start(&(BackendStart){.vectors = vectors, .precision = precision}, &err));
+// What products are made of from now on, and by which vectors.
+typedef struct Made {
+    const char *precision, *sums;
+    Truth truth;
+} Made;
+static const Made made[] = {{"bf16", "pairs", {SUMS_PAIRS, false}},
+                            {"bf16", "tiles", {SUMS_TILES, false}},
+                            {"bf16x3", "tiles", {SUMS_TILES, true}}};
+enum { MADE = sizeof made / sizeof *made };
+
+static Truth use(const Made *how, const char *vectors) {
+    BackendStart start = {.vectors = vectors, .precision = how->precision, .sums = how->sums};
+    assert_ok(backend_cpu.start(&start, &err));
+    return how->truth;
 }
+static void use_fp32(void) { assert_ok(backend_cpu.start(&(BackendStart){0}, &err)); }
 
 // out[r] = before[r] (if add) + a[r] op(w) + bias in the range, every bit.
-static void product_is_true(Rows out, Rows before, Rows a, const float *w, const float *bias,
-                            bool transposed, bool add, Range range) {
+static void product_is_true(Truth how, Rows out, Rows before, Rows a, const float *w,
+                            const float *bias, bool transposed, bool add, Range range) {
     int64_t depth = a.columns;
     for (int64_t r = range.begin; r < range.end; r++)
         for (int64_t c = 0; c < out.columns; c++) {
-            float truth =
-                truth_sum(floats(before)[r * before.stride + c], add, floats(a) + r * a.stride, 1,
-                          transposed ? w + c * depth : w + c, transposed ? 1 : out.columns, depth);
+            float truth = truth_sum(how, floats(before)[r * before.stride + c], add,
+                                    floats(a) + r * a.stride, 1, transposed ? w + c * depth : w + c,
+                                    transposed ? 1 : out.columns, depth);
             if (bias != NULL)
                 truth += bias[c];
             float is = floats(out)[r * out.stride + c];
@@ -42,7 +55,7 @@ static void product_is_true(Rows out, Rows before, Rows a, const float *w, const
         }
 }
 
-static void product_of(int64_t rows, int64_t depth, int64_t columns, bool add) {
+static void product_of(Truth how, int64_t rows, int64_t depth, int64_t columns, bool add) {
     Rows a = tried_rows(rows, depth, 1), out = test_rows(rows, columns);
     Rows before = tried_rows(rows, columns, 2);
     float *w = tried_floats(depth, columns, 3), *bias = random_floats(columns, 4);
@@ -54,11 +67,11 @@ static void product_of(int64_t rows, int64_t depth, int64_t columns, bool add) {
         else
             cpu_dense(out, range, a, on_device(w), on_device(bias), add, NULL);
         assert_true(padding_is_zero(out));
-        product_is_true(out, before, a, w, transposed ? NULL : bias, transposed, add, range);
+        product_is_true(how, out, before, a, w, transposed ? NULL : bias, transposed, add, range);
     }
 }
 
-static void gradient_of(int64_t rows, int64_t m, int64_t n) {
+static void gradient_of(Truth how, int64_t rows, int64_t m, int64_t n) {
     Rows a = tried_rows(rows, m, 1), g = tried_rows(rows, n, 2);
     float *dw = TEST_ARRAY(float, m *n);
     float *scratch = TEST_ARRAY(float, cpu_dense_gradient_scratch(rows, m, n));
@@ -69,7 +82,7 @@ static void gradient_of(int64_t rows, int64_t m, int64_t n) {
             float truth = 0;
             for (int64_t p = 0; p < parts; p++) {
                 int64_t begin = rows * p / parts, end = rows * (p + 1) / parts;
-                float part = truth_sum(0, false, floats(a) + begin * a.stride + i, a.stride,
+                float part = truth_sum(how, 0, false, floats(a) + begin * a.stride + i, a.stride,
                                        floats(g) + begin * g.stride + j, g.stride, end - begin);
                 truth = p == 0 ? part : truth + part;
             }
@@ -79,24 +92,63 @@ static void gradient_of(int64_t rows, int64_t m, int64_t n) {
         }
 }
 
-TEST(every_width_has_the_bits_of_the_definition) {
-    for (Way way = {0}; way_next(&way);) {
-        use("bf16", cpu_lanes_names[way.lanes]);
-        int64_t step = way.threads > 1 ? 23 : 5;
-        for (int64_t columns = 1 + way.threads; columns <= 70; columns += step) {
-            product_of(29, 21, columns, columns % 2);
-            product_of(29, columns, 18, columns % 2);
-            gradient_of(40 + columns, columns, 19);
-            gradient_of(33, 13, columns);
-        }
-        product_of(1000, 5, 3, true); // three panels
-        product_of(9, 602, 290, true);
-        product_of(1, 1, 1, false);
-        product_of(0, 5, 5, true);
-        gradient_of(0, 3, 5);
-        gradient_of(1100, 7, 3);
+static void products_are_true(const Made *how, const char *vectors, int64_t from, int64_t step) {
+    Truth is = use(how, vectors);
+    for (int64_t columns = from; columns <= 70; columns += step) {
+        product_of(is, 29, 21, columns, columns % 2);
+        product_of(is, 29, columns, 18, columns % 2);
+        gradient_of(is, 40 + columns, columns, 19);
+        gradient_of(is, 33, 13, columns);
     }
-    use("fp32", "auto");
+    product_of(is, 1000, 5, 3, true); // three panels
+    product_of(is, 9, 602, 290, true);
+    product_of(is, 1, 1, 1, false);
+    product_of(is, 0, 5, 5, true);
+    gradient_of(is, 0, 3, 5);
+    gradient_of(is, 1100, 7, 3);
+}
+
+TEST(every_width_has_the_bits_of_the_definition) {
+    for (int i = 0; i < MADE; i++) {
+        for (Way way = {0}; way_next(&way);)
+            if (i == 0 || way.threads == 2) // the threads are those of the first
+                products_are_true(&made[i], cpu_lanes_names[way.lanes], 1 + way.threads,
+                                  i > 0 || way.threads > 1 ? 23 : 5);
+        if (cpu_has_tiles())
+            products_are_true(&made[i], "auto", 1, 23);
+    }
+    use_fp32();
+}
+
+// The same of rows of bf16, whose product is rounded.
+static void rows_where_they_lie(Truth how) {
+    enum { COUNT = 2 * PRODUCT_TILE, COLUMNS = 40 };
+    const Allocator bf16 = {.backend = &backend_cpu, .rows = ROWS_BF16};
+    Rows a = alloc_rows(&bf16, COUNT, TILE_DEPTH, "rows"), out = test_rows(COUNT, COLUMNS);
+    Rows rounded = tried_rows(COUNT, TILE_DEPTH, 1);
+    float *w = tried_floats(TILE_DEPTH, COLUMNS, 3);
+    for (int64_t i = 0; i < COUNT * a.stride; i++)
+        ((uint16_t *)(void *)a.at)[i] = (uint16_t)bf16_flushed(truth_bits(floats(rounded)[i]));
+    for (int64_t i = 0; i < COUNT * a.stride; i++)
+        floats(rounded)[i] = truth_rounded(floats(rounded)[i]);
+    cpu_dense(out, (Range){0, COUNT}, a, on_device(w), NULL, false, NULL);
+    product_is_true(how, out, out, rounded, w, NULL, false, false, (Range){0, COUNT});
+    rows_free(&backend_cpu, &a);
+}
+
+// A right factor that has no room is packed for each panel; rows of bf16 are multiplied where they
+// lie if they are whole tiles.
+TEST(large_products_have_the_bits_of_the_definition) {
+    for (int i = 0; i < MADE; i++) {
+        const char *vectors = i == 0 || cpu_has_tiles() ? "auto" : "avx512";
+        if (cpu_lanes() < LANES_AVX512)
+            vectors = "plain";
+        Truth how = use(&made[i], vectors);
+        product_of(how, 500, 700, 200, false);
+        if (!how.parts)
+            rows_where_they_lie(how);
+    }
+    use_fp32();
 }
 
 TEST(every_kernel_has_the_bits_of_the_definition) {
@@ -105,16 +157,17 @@ TEST(every_kernel_has_the_bits_of_the_definition) {
     Rows a = tried_rows(ROWS, DEPTH, 5);
     float *w = tried_floats(DEPTH, COLUMNS, 6), c[ROWS * COLUMNS];
     tried_kernels(kernels);
-    for (int k = 0; k < TRIED_KERNELS; k++) {
-        if (kernels[k] == NULL)
-            continue;
-        tried_block(kernels[k], c, floats(a), a.stride, w, ROWS, DEPTH, COLUMNS);
-        for (int64_t r = 0; r < ROWS; r++)
-            for (int64_t j = 0; j < COLUMNS; j++)
-                assert_true(
-                    truth_same(c[r * COLUMNS + j], truth_sum(0, false, floats(a) + r * a.stride, 1,
-                                                             w + j, COLUMNS, DEPTH)));
-    }
+    for (int k = 0; k < TRIED_KERNELS; k++)
+        for (Truth how = {0}; kernels[k] != NULL && how.order < SUM_ORDERS; how.order++) {
+            if (kernels[k]->block[how.order] == NULL)
+                continue;
+            tried_block(kernels[k], how.order, c, floats(a), a.stride, w, ROWS, DEPTH, COLUMNS);
+            for (int64_t r = 0; r < ROWS; r++)
+                for (int64_t j = 0; j < COLUMNS; j++)
+                    assert_true(truth_same(c[r * COLUMNS + j],
+                                           truth_sum(how, 0, false, floats(a) + r * a.stride, 1,
+                                                     w + j, COLUMNS, DEPTH)));
+        }
 }
 
 TEST(rounding_is_to_the_nearest) {
