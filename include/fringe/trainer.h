@@ -78,8 +78,9 @@ typedef struct ExchangeSummary {
 
 enum { SUMMARY_PAIRS = 32, SUMMARY_HOST = 64 };
 
-// What run.precision=auto measured, by RowsType, the same on all ranks.
-enum { PRECISIONS = 2 };
+// What run.precision=auto measured, the same on all ranks.
+typedef enum Precision { PRECISION_FP32, PRECISION_BF16, PRECISION_BF16X3, PRECISIONS } Precision;
+extern const char *const precision_names[PRECISIONS]; // "fp32", "bf16", "bf16x3"
 typedef struct PrecisionChoice {
     char taken[CONFIG_WORD];    // a value of run.precision; "": nothing is chosen
     bool measured;              // false: a run that is resumed had it
@@ -171,6 +172,7 @@ typedef struct KernelChoice {
     char backend[CONFIG_WORD];   // the name of a member
     char spmm[CONFIG_WORD];      // Backend.spmm
     char precision[CONFIG_WORD]; // run.precision
+    char sums[CONFIG_WORD];      // Backend.sums
 } KernelChoice;
 KernelChoice trainer_kernel_choice(const Trainer *trainer);
 // What train.lr_schedule=plateau knows of past evaluations.

@@ -241,9 +241,10 @@ class RunSection:
     memory_limit: Optional[float] = None
     trace: Optional[Union[Sequence[int], int]] = None
     backend: Optional[Literal["cpu", "cuda", "auto"]] = None
-    simd: Optional[Literal["auto", "plain", "avx2", "avx512"]] = None
+    simd: Optional[Literal["auto", "plain", "avx2", "avx512", "amx"]] = None
     spmm: Optional[Literal["own", "cusparse", "auto"]] = None
     precision: Optional[Literal["fp32", "bf16", "bf16x3", "auto"]] = None
+    bf16_sums: Optional[Literal["auto", "pairs", "tiles"]] = None
     precision_error: Optional[float] = None
     device_messages: Optional[bool] = None
     panels: Optional[Literal["auto", "rows", "128", "64", "32"]] = None

@@ -8,7 +8,7 @@
 //    "best_metrics": [4], "last_metrics": [4],
 //    "average_metrics": [4], only with train.average,
 //    "plateau": {"factor": ..., "best": ..., "bad": ...}, only with train.lr_schedule=plateau,
-//    "backend": {"name": NAME, "spmm": null | KERNEL},
+//    "backend": {"name": NAME, "spmm": null | KERNEL, "bf16_sums": null | ORDER},
 //    "files": [{"name": "model.safetensors", "hash": HASH}, ...],
 //    "checksum": HASH}
 //
@@ -77,6 +77,8 @@ static void put_counters(JsonWriter *w, const TrainerCounters *counters) {
     JSON_PUT_OBJECT(w, "backend") {
         json_put_string(w, "name", counters->kernels.backend);
         json_put_string(w, "spmm", counters->kernels.spmm[0] != 0 ? counters->kernels.spmm : NULL);
+        json_put_string(w, "bf16_sums",
+                        counters->kernels.sums[0] != 0 ? counters->kernels.sums : NULL);
     }
 }
 
@@ -153,6 +155,7 @@ void checkpoint_read_kernels(KernelChoice *choice, const Json *document) {
     *choice = (KernelChoice){0};
     snprintf(choice->backend, CONFIG_WORD, "%s", json_get_text(backend, "name"));
     snprintf(choice->spmm, CONFIG_WORD, "%s", json_get_text(backend, "spmm"));
+    snprintf(choice->sums, CONFIG_WORD, "%s", json_get_text(backend, "bf16_sums"));
     const Json *run = json_get_of(json_get_of(document, "config", JSON_OBJECT), "run", JSON_OBJECT);
     snprintf(choice->precision, CONFIG_WORD, "%s", json_get_text(run, "precision"));
 }

@@ -118,8 +118,10 @@ static bool warn_of_change(const Training *t, const char *what, const char *was,
 // A change of kernels is the user's, who then gets other bits.
 static void warn_of_kernels(const Training *t, const KernelChoice *was, Warnings *warnings) {
     KernelChoice now = trainer_kernel_choice(t->trainer);
-    if (!warn_of_change(t, "the backend", was->backend, now.backend, warnings))
-        warn_of_change(t, "run.spmm", was->spmm, now.spmm, warnings);
+    if (warn_of_change(t, "the backend", was->backend, now.backend, warnings))
+        return;
+    warn_of_change(t, "run.spmm", was->spmm, now.spmm, warnings);
+    warn_of_change(t, "run.bf16_sums", was->sums, now.sums, warnings);
 }
 
 bool checkpoint_restore(Training *t, const char *run_dir, bool *found, Warnings *warnings,

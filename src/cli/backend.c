@@ -18,14 +18,19 @@ typedef struct Asking {
     const char *run_dir;
 } Asking;
 
+static void take_word(char word[CONFIG_WORD], const char *found) {
+    snprintf(word, CONFIG_WORD, "%s", found != NULL ? found : "");
+}
+
 static void find_kernels(void *context, UNUSED Error *err) {
     Asking *asking = context;
     CLEARED(record_clear) RunRecord record = {0};
     if (checkpoint_kernels(&asking->was, asking->run_dir) ||
         !record_read(&record, asking->run_dir, &(Error){0}))
         return;
-    const char *precision = record_text(&record, "backend.precision"); // it has no checkpoint yet
-    snprintf(asking->was.precision, CONFIG_WORD, "%s", precision != NULL ? precision : "");
+    // it has no checkpoint yet
+    take_word(asking->was.precision, record_text(&record, "backend.precision"));
+    take_word(asking->was.sums, record_text(&record, "backend.bf16_sums"));
 }
 
 // What the run's checkpoint was written on, or what the run began with. Collective.
@@ -36,12 +41,19 @@ static KernelChoice ask(Session *s, const Config *config) {
     return asking.was;
 }
 
+// The order in which the run's products of bf16 are added up, unless the user names one.
+static void take_sums(Config *config, const KernelChoice *was) {
+    if (was->sums[0] != 0 && strcmp(config->run.bf16_sums, "auto") == 0)
+        take_word(config->run.bf16_sums, was->sums);
+}
+
 void resume_backend(Session *s, Config *config, const Options *options) {
     KernelChoice was = ask(s, config);
     bool named = names_key(options->setting, options->settings) ||
                  names_key(options->sweep, options->sweeps);
     if (was.spmm[0] != 0 && strcmp(config->run.spmm, "auto") == 0) // measured once, for good
         snprintf(config->run.spmm, sizeof config->run.spmm, "%s", was.spmm);
+    take_sums(config, &was);
     if (named || was.backend[0] == 0 || strcmp(was.backend, config->run.backend) == 0)
         return;
     if (s->comm.rank == 0 && strcmp(config->run.backend, backend_family.automatic) != 0)
@@ -80,6 +92,8 @@ bool settle_precision(Session *s, Config *config, const Options *options) {
 }
 
 bool find_precision(Session *s) {
+    KernelChoice was = ask(s, &s->config);
+    take_sums(&s->config, &was);
     if (strcmp(s->config.run.precision, "auto") != 0)
         return true;
     recall_precision(s, &s->config);

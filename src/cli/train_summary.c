@@ -108,23 +108,23 @@ static void print_gradients(const Config *c, const Comm *comm) {
         terminal_note("gradients  %s\n", gradients_text((char[GRADIENTS_TEXT]){0}, c));
 }
 
-static void put_speed(char *out, size_t size, const PrecisionChoice *choice, RowsType type) {
-    if (choice->seconds[type] < 0)
-        snprintf(out, size, "not here");
-    else
-        snprintf(out, size, "%s, error %.2g", SHOWN_SECONDS(choice->seconds[type]),
-                 choice->error[type]);
+static void put_speeds(char *out, size_t size, const PrecisionChoice *choice) {
+    for (int p = 0; p < PRECISIONS; p++) {
+        const char *between = p == PRECISION_BF16X3 ? ";\n           " : "; ";
+        if (choice->seconds[p] >= 0)
+            text_add(out, size, between, "%s %s, error %.2g", precision_names[p],
+                     SHOWN_SECONDS(choice->seconds[p]), choice->error[p]);
+    }
 }
 
 // What run.precision=auto took, and why.
 static void print_choice(const PrecisionChoice *choice) {
-    char fp32[64], bf16[64];
-    put_speed(fp32, sizeof fp32, choice, ROWS_FP32);
-    put_speed(bf16, sizeof bf16, choice, ROWS_BF16);
+    char speeds[256] = "";
+    put_speeds(speeds, sizeof speeds, choice);
     if (choice->measured)
         terminal_note("precision  auto took %s, as measured on products of this model:\n"
-                      "           fp32 %s; bf16 %s (allowed: %g)\n",
-                      choice->taken, fp32, bf16, choice->bound);
+                      "           %s (allowed: %g)\n",
+                      choice->taken, speeds, choice->bound);
     else
         terminal_note("precision  auto took %s when the run began\n", choice->taken);
 }
@@ -132,9 +132,11 @@ static void print_choice(const PrecisionChoice *choice) {
 static void print_precision(const Config *c, const PrecisionChoice *choice) {
     if (choice->taken[0] != 0)
         print_choice(choice);
-    if (strcmp(c->run.precision, "fp32") != 0)
-        terminal_note("precision  %s: rows are bf16 in memory, and sums of products are fp32\n",
-                      c->run.precision);
+    if (strcmp(c->run.precision, "bf16") == 0)
+        terminal_note("precision  bf16: rows are bf16 in memory, and sums of products are fp32\n");
+    if (strcmp(c->run.precision, "bf16x3") == 0)
+        terminal_note(
+            "precision  bf16x3: inputs of products are sums of two bf16, all else is fp32\n");
 }
 
 // Warns if the training is too short for the first assignment.

@@ -263,6 +263,10 @@ static void check_run(const Config *config, Complaints *complaints) {
         strcmp(config->run.precision, "bf16") == 0)
         config_complain(complaints, "run.spmm: cusparse adds up rows of fp32 alone; set own, or "
                                     "run.precision to fp32");
+    if (strcmp(config->run.precision, "bf16x3") == 0 && strcmp(config->run.bf16_sums, "pairs") == 0)
+        config_complain(complaints,
+                        "run.bf16_sums: products of bf16x3 are added up by tiles alone; "
+                        "set auto or tiles");
     const ConfigInts *trace = &config->run.trace;
     if (trace->count != 0 && (trace->count != 2 || trace->value[0] > trace->value[1]))
         config_complain(complaints, "run.trace: expected nothing, or a first and a last epoch");

@@ -71,6 +71,7 @@ static const struct {
     {"gradients.alpha", "gradients.codec!=none|lowrank gradients.memory=difference"},
     {"gradients.refresh", "gradients.codec!=none|lowrank gradients.memory=anchor"},
     {"run.precision_error", "run.precision=auto"},
+    {"run.bf16_sums", "run.backend!=cuda run.precision!=fp32"},
     {"run.spmm run.device_messages", "run.backend=cuda|auto"},
     {"run.panels", "run.backend!=cuda"},
 };

@@ -275,6 +275,7 @@ bool plan_measure(PlanSpeed *speed, const Config *config, const Shard *shard, Er
     const BackendStart how = {.vectors = config->run.simd,
                               .spmm = config->run.spmm,
                               .precision = config->run.precision,
+                              .sums = config->run.bf16_sums,
                               .node_size = 1};
     CLEARED(memory_drop)
     ModelShape *shape = ALLOC(ModelShape, 1, "shape of a model"); // too large for the stack

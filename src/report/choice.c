@@ -69,11 +69,10 @@ void report_print_choice(const Sink *sink, const CodecChoice *choice) {
 
 // ---- run.precision=auto
 
-static void put_measured(JsonWriter *w, const char *name, const PrecisionChoice *choice,
-                         RowsType type) {
+static void put_measured(JsonWriter *w, const PrecisionChoice *choice, Precision type) {
     if (choice->seconds[type] < 0) // the backend has none
         return;
-    JSON_PUT_OBJECT(w, name) {
+    JSON_PUT_OBJECT(w, precision_names[type]) {
         json_put_double(w, "seconds", choice->seconds[type]);
         json_put_double(w, "error", choice->error[type]);
     }
@@ -83,18 +82,20 @@ void report_put_precision(JsonWriter *w, const Report *report) {
     static const char name[] = "precision_choice";
     const PrecisionChoice *choice = &report->summary.precision;
     const Json *earlier = json_get_of(report->before, name, JSON_OBJECT);
-    char again[CONFIG_WORD + 64];
+    char again[2 * CONFIG_WORD + 64];
+    KernelChoice kernels = trainer_kernel_choice(report->trainer);
     if (!choice->measured) {
         if (earlier != NULL)
             json_put_value(w, name, earlier);
         return;
     }
-    snprintf(again, sizeof again, "run.precision=%s is what this run has.", choice->taken);
+    snprintf(again, sizeof again, "run.precision=%s%s%s is what this run has.", choice->taken,
+             kernels.sums[0] != 0 ? " run.bf16_sums=" : "", kernels.sums);
     JSON_PUT_OBJECT(w, name) {
         json_put_string(w, "taken", choice->taken);
         put_reproduce(w, again);
         json_put_double(w, "error_allowed", choice->bound);
-        put_measured(w, "fp32", choice, ROWS_FP32);
-        put_measured(w, "bf16", choice, ROWS_BF16);
+        for (int p = 0; p < PRECISIONS; p++)
+            put_measured(w, choice, p);
     }
 }

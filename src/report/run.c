@@ -42,6 +42,7 @@ static void put_backend(JsonWriter *writer, const Trainer *trainer) {
         json_put_string(writer, "plugin", backend->plugin != NULL ? backend->plugin() : NULL);
         json_put_string(writer, "spmm", choice.spmm[0] != 0 ? choice.spmm : NULL);
         json_put_string(writer, "precision", choice.precision);
+        json_put_string(writer, "bf16_sums", choice.sums[0] != 0 ? choice.sums : NULL);
         json_put_bool(writer, "device_messages", wire_uses_device_memory(backend));
     }
 }

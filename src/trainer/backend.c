@@ -37,8 +37,17 @@ BackendStart backend_start_of(const Config *config, const Comm *comm) {
     return (BackendStart){.vectors = config->run.simd,
                           .spmm = config->run.spmm,
                           .precision = config->run.precision,
+                          .sums = config->run.bf16_sums,
                           .node_rank = comm->node_rank,
                           .node_size = comm->node_size};
+}
+
+bool agree_on_sums(const Backend *backend, BackendStart *how, const Comm *comm, Error *err) {
+    const char *sums = backend != NULL && backend->sums != NULL ? backend->sums() : NULL;
+    if (same_everywhere(comm, sums != NULL && strcmp(sums, "tiles") == 0))
+        return true;
+    how->sums = "pairs"; // a rank has no AMX
+    return backend == NULL || backend->start(how, err);
 }
 
 // Bits of different backends differ, so `auto` takes a device only where all ranks have it.
@@ -52,6 +61,8 @@ const Backend *backend_of(const Config *config, const Comm *comm, Error *err) {
     if (comm->size > 1) // of one rank that plans for several, node_size says more
         how.device_ranks = device_ranks(backend, comm);
     if (how.device_ranks > 0 && !backend->start(&how, err))
+        backend = NULL;
+    if (!agree_on_sums(backend, &how, comm, err))
         backend = NULL;
     wire_use_device_memory(device_messages(config, backend, comm));
     return backend;

@@ -79,6 +79,9 @@ int device_ranks(const Backend *backend, const Comm *comm);
 
 // What a backend is started with, but for the ranks that share its device. Local.
 BackendStart backend_start_of(const Config *config, const Comm *comm);
+// After the start (backend NULL: it failed here): where ranks would add up products of bf16 in
+// different orders, starts all with pairs. Collective.
+bool agree_on_sums(const Backend *backend, BackendStart *how, const Comm *comm, Error *err);
 
 // Optimizers are a table (optimizer.c); sgd is the smallest member and the one to copy.
 typedef struct Optimizer {

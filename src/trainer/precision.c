@@ -1,4 +1,5 @@
-// run.precision=auto: the faster of fp32 and bf16 whose products are as exact as the user asks.
+// run.precision=auto: the fastest of fp32, bf16 and bf16x3 whose products are as exact as the user
+// asks.
 //
 // What is measured are products of the model without its graph: some of a rank's rows of features
 // go through the matrices of the first weights, layer after layer, negative values between them as
@@ -10,7 +11,7 @@
 // NUMBERS bounds the rows where they are wide; errors are those of the first PROBED rows.
 enum { ROWS_MOST = 4096, NUMBERS = 4 << 20, PROBED = 32, TURNS = 5 };
 
-static const char *const names[PRECISIONS] = {[ROWS_FP32] = "fp32", [ROWS_BF16] = "bf16"};
+const char *const precision_names[PRECISIONS] = {"fp32", "bf16", "bf16x3"};
 
 typedef struct Measuring {
     const Backend *backend;
@@ -56,10 +57,11 @@ typedef struct Products {
     Taken *taken; // all of it
 } Products;
 
-static Products products_new(const Measuring *m, const Parameter *q, RowsType type) {
+static Products products_new(const Measuring *m, const Parameter *q, Precision precision) {
     const Backend *k = m->backend;
     Taken *taken = NULL;
-    const Allocator rows = {.backend = k, .taken = &taken, .rows = type};
+    const Allocator rows = {
+        .backend = k, .taken = &taken, .rows = precision == PRECISION_BF16 ? ROWS_BF16 : ROWS_FP32};
     const Allocator logits = {.backend = k, .taken = &taken};
     size_t bytes = memory_product(q->rows * q->columns, sizeof(float));
     int64_t scratch = k->dense_gradient_scratch(m->rows, q->rows, q->columns);
@@ -111,11 +113,11 @@ static double error_of(const Measuring *m, const Parameter *q) {
 
 // The forward product is read before the gradients overwrite its input. A matrix of sparse features
 // multiplies in fp32 whatever the precision: it only gives the next layer its rows.
-static void measure(Measuring *m, const Parameter *q, RowsType type) {
+static void measure(Measuring *m, const Parameter *q, Precision type) {
     Range all = {0, m->rows};
     bool counts = !(m->shape.sparse && q->layer == m->shape.parameter[0].layer);
     double least = INFINITY;
-    m->how.precision = names[type];
+    m->how.precision = precision_names[type];
     if (!m->starts[type] || !m->backend->start(&m->how, &(Error){0}))
         return;
     Products p = products_new(m, q, type);
@@ -142,8 +144,9 @@ static void measure_layers(Measuring *m, const Shard *shard) {
             continue;
         if (before != NULL && (q->layer != before->layer || q->rows != before->rows))
             take_products(m, before->columns, q->rows);
-        measure(m, q, ROWS_BF16);
-        measure(m, q, ROWS_FP32);
+        measure(m, q, PRECISION_BF16);
+        measure(m, q, PRECISION_BF16X3);
+        measure(m, q, PRECISION_FP32);
         before = q;
     }
 }
@@ -152,8 +155,10 @@ static void measure_layers(Measuring *m, const Shard *shard) {
 
 static void find_precisions(Measuring *m, const Comm *comm) {
     for (int type = 0; type < PRECISIONS; type++) {
-        m->how.precision = names[type];
-        m->starts[type] = comm_max_double(comm, !m->backend->start(&m->how, &(Error){0})) == 0;
+        m->how.precision = precision_names[type];
+        bool starts = m->backend->start(&m->how, &(Error){0});
+        m->starts[type] = comm_max_double(comm, !starts) == 0 &&
+                          agree_on_sums(m->backend, &m->how, comm, &(Error){0});
     }
 }
 
@@ -183,14 +188,16 @@ static void measure_all(Measuring *m, const Shard *shard, uint64_t seed) {
 }
 
 static bool refuse(const PrecisionChoice *choice, double bound, Error *err) {
-    char bf16[64] = "";
-    if (choice->seconds[ROWS_BF16] >= 0)
-        snprintf(bf16, sizeof bf16, " and %.2g in bf16", choice->error[ROWS_BF16]);
+    char errors[128] = "";
+    for (int p = 0; p < PRECISIONS; p++)
+        if (choice->seconds[p] >= 0)
+            text_add(errors, sizeof errors, ", ", "%.2g in %s", choice->error[p],
+                     precision_names[p]);
     return error_config(
         err,
         "run.precision_error %g: no precision is that exact: products of this model have a "
-        "relative error of %.2g in fp32%s; allow more, or set run.precision=fp32",
-        bound, choice->error[ROWS_FP32], bf16);
+        "relative error of %s; allow more, or set run.precision=fp32",
+        bound, errors);
 }
 
 bool precision_take(PrecisionChoice *choice, double bound, Error *err) {
@@ -202,7 +209,7 @@ bool precision_take(PrecisionChoice *choice, double bound, Error *err) {
             taken = type;
     if (taken < 0)
         return refuse(choice, bound, err);
-    snprintf(choice->taken, sizeof choice->taken, "%s", names[taken]);
+    snprintf(choice->taken, sizeof choice->taken, "%s", precision_names[taken]);
     return true;
 }
 

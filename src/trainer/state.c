@@ -92,6 +92,8 @@ KernelChoice trainer_kernel_choice(const Trainer *t) {
     if (t->backend->spmm != NULL)
         snprintf(choice.spmm, CONFIG_WORD, "%s", t->backend->spmm());
     snprintf(choice.precision, CONFIG_WORD, "%s", t->config->run.precision);
+    if (t->backend->sums != NULL && t->backend->sums() != NULL)
+        snprintf(choice.sums, CONFIG_WORD, "%s", t->backend->sums());
     return choice;
 }
 

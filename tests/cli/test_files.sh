@@ -83,8 +83,8 @@ assert all(run["versions"].values())
 keys("machine", run["machine"], "host", "system", "cpu", "cores", "ranks", "ranks_on_first_node", "threads", "kernels")
 assert run["machine"]["ranks"] == run["machine"]["ranks_on_first_node"] == 3 and run["machine"]["threads"] >= 1
 assert "layer 1 forward" in run["machine"]["kernels"] and run["machine"]["cores"] >= 1 and run["machine"]["host"]
-keys("backend", run["backend"], "name", "describe", "plugin", "spmm", "precision", "device_messages")
-assert run["backend"] == {"name": "cpu", "describe": run["versions"]["kernels"], "plugin": None, "spmm": None, "precision": "fp32", "device_messages": False}
+keys("backend", run["backend"], "name", "describe", "plugin", "spmm", "precision", "bf16_sums", "device_messages")
+assert run["backend"] == {"name": "cpu", "describe": run["versions"]["kernels"], "plugin": None, "spmm": None, "precision": "fp32", "bf16_sums": None, "device_messages": False}
 keys("data", run["data"], "name", "hash", "nodes", "edges", "symmetric", "size", "features", "classes", "multilabel", "train_nodes",
      "validation_nodes", "test_nodes", "baseline_validation", "baseline_test")
 for key in ("name", "nodes", "edges", "features", "classes", "multilabel"):

@@ -18,19 +18,20 @@ PY
 }
 
 for ranks in 1 2; do
-    expect "a run on $ranks" 0 '^precision +auto took (fp32|bf16), as measured on products of this model:$' \
+    expect "a run on $ranks" 0 '^precision +auto took (fp32|bf16|bf16x3), as measured on products of this model:$' \
         train --ranks $ranks --set run.dir=whole-$ranks
-    grep -qE '^ +fp32 [0-9.]+ [a-zµ]+, error [0-9.e-]+; bf16 [0-9.]+ [a-zµ]+, error 0[.]00[0-9]+ \(allowed: 0[.]01\)$' out ||
+    grep -qE '^ +fp32 [0-9.]+ [a-zµ]+, error [0-9.e-]+; bf16 [0-9.]+ [a-zµ]+, error 0[.]00[0-9]+(;| \(allowed: 0[.]01\))$' out ||
         fail "and why: $(cat out)"
     [ "$(awk 'length > 80' out | grep -c precision)" -eq 0 ] || fail "in 80 columns: $(cat out)"
-    [[ $(taken whole-$ranks) =~ ^(fp32|bf16)$ ]] || fail "everywhere the same: $(taken whole-$ranks)"
+    [[ $(taken whole-$ranks) =~ ^(fp32|bf16|bf16x3)$ ]] || fail "everywhere the same: $(taken whole-$ranks)"
 done
 python3 - <<'PY' || fail "run.json has what was measured"
 import json
 choice = json.load(open("whole-2/run.json"))["precision_choice"]
 assert choice["error_allowed"] == 0.01 and choice["reproducible_without_record"] is False
 assert f"run.precision={choice['taken']}" in choice["reproduce"]
-assert choice["taken"] == ("bf16" if choice["bf16"]["seconds"] < choice["fp32"]["seconds"] else "fp32")
+measured = {name: value["seconds"] for name, value in choice.items() if isinstance(value, dict)}
+assert {"fp32", "bf16"} <= set(measured) and choice["taken"] == min(measured, key=measured.get)
 PY
 
 word=$(taken whole-2)
@@ -58,15 +59,40 @@ expect "a resume before the first checkpoint" 0 "^precision +auto took $word whe
     --set run.dir=cut --resume auto --set run.precision_error=1e-9
 same "begins as it was" <(timeless whole-2) <(timeless cut)
 
-tight="--set run.precision_error=1e-4"
+tight="--set run.precision_error=1e-6"
 expect "a bound below bf16's" 0 '^precision +auto took fp32' train $tight --set run.dir=tight
 expect "the other precision by name" 78 'run.precision was "fp32", is "bf16"' train --set run.precision=bf16 \
     --set run.dir=tight --resume auto
-expect "a bound below fp32's" 78 'run.precision_error 1e-09: no precision is that exact: .* in fp32 and .* in bf16; allow more' \
+expect "a bound below fp32's" 78 'run.precision_error 1e-09: no precision is that exact: .* in fp32, .* in bf16(, .* in bf16x3)?; allow more' \
     train --ranks 2 --set run.dir=no --set run.precision_error=1e-9
 expect "not a share" 78 'run.precision_error' train --set run.dir=no --set run.precision_error=2
 expect "a bound of nothing" 0 'run.precision_error has no effect, because run.precision is fp32' \
     "$FRINGE" train tiny.json --set run.precision_error=0.1 --set run.dir=idle
+
+# The order of sums of bf16 products: by name on any CPU, then kept.
+bf16="--set run.precision=bf16 --set train.epochs=6 --set run.checkpoint_every=3 --set run.keep_checkpoints=9"
+sums() { python3 -c "import json, sys; print(json.load(open(f'{sys.argv[1]}/run.json'))['backend']['bf16_sums'])" "$1"; }
+for order in pairs tiles; do
+    expect "sums by $order" 0 result "$FRINGE" train tiny.json $bf16 --set run.bf16_sums=$order --set run.dir=$order
+    [ "$(sums $order)" = $order ] || fail "in run.json: $(sums $order)"
+    cp -r $order half-$order
+    rm -r half-$order/checkpoints/epoch-6
+    expect "on a resume" 0 result "$FRINGE" train tiny.json $bf16 --set run.dir=half-$order --resume auto
+    same "with their bits" $order/checkpoints/epoch-6/model.safetensors half-$order/checkpoints/epoch-6/model.safetensors
+    "$FRINGE" predict $order -o want-$order >/dev/null 2>&1
+    expect "and in what reads the weights" 0 scores.npy \
+        "$FRINGE" predict tiny.json --set run.precision=bf16 --set run.dir=$order -o is-$order
+    same "the same scores" want-$order/scores.npy is-$order/scores.npy
+done
+cmp -s pairs/checkpoints/epoch-6/model.safetensors tiles/checkpoints/epoch-6/model.safetensors && fail "two orders, the same bits"
+rm -r half-tiles/checkpoints/epoch-6
+expect "another order" 0 "run.bf16_sums was 'tiles' until epoch 3 and is now 'pairs'" \
+    "$FRINGE" train tiny.json $bf16 --set run.bf16_sums=pairs --set run.dir=half-tiles --resume auto
+expect "bf16x3 by pairs" 78 'run.bf16_sums: products of bf16x3 are added up by tiles alone' \
+    "$FRINGE" train tiny.json --set run.precision=bf16x3 --set run.bf16_sums=pairs --set run.dir=no
+expect "bf16x3 with vectors by name" 0 '^precision +bf16x3: inputs of products are sums of two bf16' \
+    "$FRINGE" train tiny.json --set run.precision=bf16x3 --set run.simd=plain --set train.epochs=2 --set run.dir=three
+[ "$(sums three)" = tiles ] || fail "its sums: $(sums three)"
 
 # One command measures once, and a sweep for each of its points.
 expect "several runs" 0 result train --runs 3 --set run.dir=several

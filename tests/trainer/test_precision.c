@@ -6,7 +6,7 @@
 
 static PrecisionChoice measured(double fp32, double fp32_error, double bf16, double bf16_error) {
     return (PrecisionChoice){
-        .measured = true, .seconds = {fp32, bf16}, .error = {fp32_error, bf16_error}};
+        .measured = true, .seconds = {fp32, bf16, -1}, .error = {fp32_error, bf16_error}};
 }
 
 static void takes(PrecisionChoice choice, double bound, const char *word) {
@@ -24,16 +24,25 @@ TEST(the_fastest_that_the_bound_allows) {
     takes(measured(1, 1e-7, -1, 0), 0.01, "fp32");   // the backend has none
     takes(measured(2, 1e-7, 1, INFINITY), 1, "fp32");
     takes(measured(0, 0, 0, 0), 0, "fp32"); // no products at all
+    PrecisionChoice all = {.seconds = {2, 1, 1.5}, .error = {1e-7, 3e-3, 1e-5}};
+    takes(all, 0.01, "bf16");
+    takes(all, 1e-4, "bf16x3");
+    takes(all, 1e-6, "fp32");
 }
 
 TEST(a_bound_that_nothing_meets_is_a_sentence) {
     PrecisionChoice choice = measured(2, 1e-7, 1, 3e-3);
     assert_refused(precision_take(&choice, 1e-8, &err), EXIT_CONFIG,
                    "run.precision_error 1e-08: no precision is that exact: products of this model "
-                   "have a relative error of 1e-07 in fp32 and 0.003 in bf16; allow more");
+                   "have a relative error of 1e-07 in fp32, 0.003 in bf16; allow more");
     assert_string_equal(choice.taken, "");
-    choice.seconds[ROWS_BF16] = -1;
+    choice.seconds[PRECISION_BF16] = -1;
     assert_refused(precision_take(&choice, 1e-8, &err), EXIT_CONFIG, "1e-07 in fp32; allow");
+}
+
+static bool cpu_has(Precision precision) {
+    BackendStart how = {.precision = precision_names[precision]};
+    return backend_find("cpu", &(Error){0})->start(&how, &(Error){0});
 }
 
 static void measure(PrecisionChoice *choice, TestGraphKind kind, const char *layers) {
@@ -61,14 +70,17 @@ TEST(all_ranks_have_the_slowest_and_the_largest_error) {
     TestGraphKind kind = {.nodes = 90, .degree = 5, .features = 40, .classes = 3};
     measure(&choice, kind, "model.layers=3");
     assert_same_on_all_ranks(&choice);
-    assert_true(choice.error[ROWS_FP32] > 1e-9 && choice.error[ROWS_FP32] < 1e-6);
-    assert_true(choice.error[ROWS_BF16] > 1e-3 && choice.error[ROWS_BF16] < 1e-2);
+    assert_true(choice.error[PRECISION_FP32] > 1e-9 && choice.error[PRECISION_FP32] < 1e-6);
+    assert_true(choice.error[PRECISION_BF16] > 1e-3 && choice.error[PRECISION_BF16] < 1e-2);
     for (int type = 0; type < PRECISIONS; type++)
-        assert_true(choice.seconds[type] > 0 && isfinite(choice.seconds[type]));
+        assert_true(cpu_has(type) ? choice.seconds[type] > 0 && isfinite(choice.seconds[type])
+                                  : choice.seconds[type] == -1);
+    if (cpu_has(PRECISION_BF16X3))
+        assert_true(choice.error[PRECISION_BF16X3] > 1e-7 && choice.error[PRECISION_BF16X3] < 3e-5);
     kind.cut = last_part_empty; // a rank without rows has nothing to say
     measure(&choice, kind, "model.layers=3");
     assert_same_on_all_ranks(&choice);
-    assert_true(choice.error[ROWS_BF16] > 1e-3 && choice.error[ROWS_BF16] < 1e-2);
+    assert_true(choice.error[PRECISION_BF16] > 1e-3 && choice.error[PRECISION_BF16] < 1e-2);
 }
 
 static double rounded(float value) {
@@ -108,7 +120,7 @@ TEST(the_error_is_that_of_the_first_product) {
     measure(&choice, (TestGraphKind){.nodes = 90, .degree = 5, .features = 40, .classes = 3},
             "model.layers=1");
     double want = comm_max_double(&test_comm, error_of_one_layer());
-    assert_near(choice.error[ROWS_BF16], want, 1e-3 * want);
+    assert_near(choice.error[PRECISION_BF16], want, 1e-3 * want);
 }
 
 TEST(sparse_features_multiply_in_fp32_anyway) {
@@ -116,8 +128,8 @@ TEST(sparse_features_multiply_in_fp32_anyway) {
     TestGraphKind kind = {.nodes = 90, .degree = 5, .features = 40, .classes = 3, .sparse = true};
     measure(&choice, kind, "model.layers=1");
     for (int type = 0; type < PRECISIONS; type++)
-        assert_true(choice.seconds[type] == 0 && choice.error[type] == 0);
+        assert_true(choice.seconds[type] == (cpu_has(type) ? 0 : -1) && choice.error[type] == 0);
     measure(&choice, kind, "model.layers=2"); // the second layer's rows are dense
-    assert_true(choice.seconds[ROWS_BF16] > 0);
-    assert_true(choice.error[ROWS_BF16] > 1e-4 && choice.error[ROWS_BF16] < 1e-2);
+    assert_true(choice.seconds[PRECISION_BF16] > 0);
+    assert_true(choice.error[PRECISION_BF16] > 1e-4 && choice.error[PRECISION_BF16] < 1e-2);
 }
