@@ -2,10 +2,10 @@
 // and products_amx.c the tiles).
 //
 // The one idea: a thread takes a panel of rows and a strip of their columns, adds up all blocks of
-// the depth in floats, and rounds them once. Rows of bf16 are multiplied where they lie; others are
-// packed, once for all strips where they are one block. The right factor is packed once by each
-// thread where there is room, else for each panel. All of it stays in its second cache, and lies on
-// its stack, so that no epoch allocates.
+// the depth in floats, and rounds them once. Rows of bf16 are multiplied where they lie, others are
+// packed. Where the factors have room, the right one is packed once by each thread and the left one
+// once for all strips, in low panels; else both are packed for each strip of a high panel. All of
+// it stays in the thread's second cache, and lies on its stack, so that no epoch allocates.
 #include "products.h"
 
 const ProductKernels *product_kernels(void) {
@@ -76,9 +76,9 @@ static void pack(void (*by)(uint32_t *, const ProductInput *), uint32_t *to, Pro
 
 typedef struct Strip {
     CpuRows out;
-    Range range, rows, columns;   // of out: of all threads, of the panel, of the strip
-    bool transposed;              // the right factors
-    bool keeps_left, keeps_right; // all blocks of the factor have room
+    Range range, rows, columns; // of out: of all threads, of the panel, of the strip
+    bool transposed;            // the right factors
+    bool keeps;                 // all blocks of both factors have room
     bool right_is_packed;
 } Strip;
 
@@ -123,7 +123,7 @@ static void strip_block(Packed *packed, uint32_t *a, uint32_t *b, const Strip *s
     ProductInput in = input_of(term->a, s->rows, depth);
     int64_t pairs = block_pairs(in.columns);
     bool in_place = lies(&in, pairs);
-    if (!in_place && (s->columns.begin == 0 || !s->keeps_left))
+    if (!in_place && (s->columns.begin == 0 || !s->keeps))
         pack(product_kernels()->by_rows, a, in, in.columns, true);
     if (!s->right_is_packed)
         pack_right(b, s, term, depth);
@@ -158,10 +158,10 @@ static uint32_t *strip(Packed *packed, uint32_t *b, const Strip *s, const Produc
             bool last = i == terms - 1 && depth.end == term[i].a.columns;
             strip_block(packed, a, b, s, &term[i], depth, add || i > 0 || k > 0,
                         last ? &out : NULL);
-            if (s->keeps_left)
+            if (s->keeps) {
                 a += PRODUCT_TILE * left_pitch(pairs);
-            if (s->keeps_right)
                 b += pairs * PRODUCT_STRIP;
+            }
         }
     return b;
 }
@@ -175,18 +175,16 @@ static int64_t all_pairs(const ProductTerm *term, int terms, int64_t extra) {
     return pairs;
 }
 
-// What has room: the whole right factor and, of a lower panel, the whole left one.
+// Whether there is room for the whole right factor and, of a low panel, the whole left one.
 static Strip strip_of(CpuRows out, Range range, const ProductTerm *term, int terms,
                       bool transposed) {
     int64_t strips = (out.columns + PRODUCT_STRIP - 1) / PRODUCT_STRIP;
     int64_t right = all_pairs(term, terms, 0) * strips * PRODUCT_STRIP;
     int64_t left = all_pairs(term, terms, left_pitch(0)) * PRODUCT_TILE;
-    bool keeps = right <= RIGHT_ROOM && left <= LEFT_ROOM;
     return (Strip){.out = out,
                    .range = range,
                    .transposed = transposed,
-                   .keeps_left = keeps,
-                   .keeps_right = keeps};
+                   .keeps = right <= RIGHT_ROOM && left <= LEFT_ROOM};
 }
 
 static void panel(Packed *packed, Strip *s, const ProductTerm *term, int terms, const float *bias,
@@ -196,7 +194,7 @@ static void panel(Packed *packed, Strip *s, const ProductTerm *term, int terms, 
         s->columns = (Range){c, least(c + PRODUCT_STRIP, s->out.columns)};
         b = strip(packed, b, s, term, terms, bias, add);
     }
-    s->right_is_packed = s->keeps_right;
+    s->right_is_packed = s->keeps;
 }
 
 void products_dense(CpuRows out, Range range, const ProductTerm *term, int terms, bool transposed,
@@ -205,7 +203,7 @@ void products_dense(CpuRows out, Range range, const ProductTerm *term, int terms
     {
         Packed packed;
         Strip s = strip_of(out, range, term, terms, transposed);
-        int64_t height = s.keeps_left ? PRODUCT_TILE : rows_that_fit();
+        int64_t height = s.keeps ? PRODUCT_TILE : rows_that_fit();
         Pace pace = pace_start(poll);
 #pragma omp for schedule(dynamic)
         for (int64_t r = range.begin; r < range.end; r += PRODUCT_ROWS) {

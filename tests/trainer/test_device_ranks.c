@@ -1,6 +1,7 @@
 // ranks: 4
 // If this failed, ranks that a launcher shows one device each would believe that all share it, and
-// refuse a training that fits; or ranks that do share one would take its memory several times.
+// refuse a training that fits; or ranks that do share one would take its memory several times. Or
+// ranks of which one has no AMX would add up products in different orders.
 #include "../device.h"
 #include "../support.h"
 
@@ -45,4 +46,21 @@ TEST(a_backend_keeps_what_was_chosen) {
     assert_ok(device->start(&(BackendStart){.spmm = word}, &err));
     word[0] = '?';
     assert_string_equal(device->spmm(), "cusparse");
+}
+
+// Ranks that start with different orders, as on hosts with AMX and without, take the one of all.
+static void ranks_take(const char *const of[4], const char *want) {
+    const Backend *cpu = backend_find("cpu", &err);
+    BackendStart how = {.precision = "bf16", .sums = of[test_comm.rank]};
+    assert_ok(cpu->start(&how, &err));
+    assert_true(agree_on_sums(cpu, &how, &test_comm, &err));
+    assert_string_equal(cpu->sums(), want);
+    assert_string_equal(how.sums, want);
+    assert_ok(cpu->start(&(BackendStart){0}, &err));
+}
+
+TEST(ranks_add_up_in_one_order) {
+    ranks_take((const char *[]){"tiles", "tiles", "tiles", "tiles"}, "tiles");
+    ranks_take((const char *[]){"tiles", "tiles", "pairs", "tiles"}, "pairs");
+    ranks_take((const char *[]){"pairs", "pairs", "pairs", "pairs"}, "pairs");
 }
