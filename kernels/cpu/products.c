@@ -22,6 +22,7 @@ const ProductKernels *product_kernels(void) {
 
 // What a thread has packed of the two factors, and the sums of a strip.
 enum { LEFT_ROOM = 288 * PRODUCT_ROWS, RIGHT_ROOM = 1024 * PRODUCT_COLUMNS };
+static_assert(LEFT_ROOM >= PRODUCT_ROWS * PRODUCT_PITCH, "a high panel of one block has room");
 typedef struct Packed {
     uint32_t a[LEFT_ROOM] __attribute__((aligned(64)));
     uint32_t b[RIGHT_ROOM] __attribute__((aligned(64)));
@@ -53,12 +54,6 @@ static int64_t part_pairs(int64_t depth) {
 static int64_t left_pitch(int64_t pairs) { return pairs + 16; } // of rows that are packed
 static int64_t block_pairs(int64_t depth) {
     return part_pairs(depth) * (has_parts() ? PRODUCT_PARTS : 1);
-}
-
-// Rows of a left factor that have room: a multiple of PRODUCT_TILE.
-static int64_t rows_that_fit(void) {
-    int64_t rows = LEFT_ROOM / left_pitch(block_pairs(block_depth())) / PRODUCT_TILE;
-    return least(rows * PRODUCT_TILE, PRODUCT_ROWS);
 }
 
 // Packs `depth` terms of a factor.
@@ -203,7 +198,7 @@ void products_dense(CpuRows out, Range range, const ProductTerm *term, int terms
     {
         Packed packed;
         Strip s = strip_of(out, range, term, terms, transposed);
-        int64_t height = s.keeps ? PRODUCT_TILE : rows_that_fit();
+        int64_t height = s.keeps ? PRODUCT_TILE : PRODUCT_ROWS;
         Pace pace = pace_start(poll);
 #pragma omp for schedule(dynamic)
         for (int64_t r = range.begin; r < range.end; r += PRODUCT_ROWS) {
@@ -227,8 +222,8 @@ static void part_block(Packed *packed, float *part, CpuRows a, CpuRows g, Range 
     for (int64_t c = 0; c < g.columns; c += PRODUCT_COLUMNS) {
         int64_t wide = least(PRODUCT_COLUMNS, g.columns - c);
         pack(k->by_columns, packed->b, input_of(g, rows, (Range){c, c + wide}), deep, false);
-        for (int64_t i = 0; i < a.columns; i += rows_that_fit()) {
-            int64_t high = least(rows_that_fit(), a.columns - i);
+        for (int64_t i = 0; i < a.columns; i += PRODUCT_ROWS) {
+            int64_t high = least(PRODUCT_ROWS, a.columns - i);
             pack(k->left_by_columns, packed->a, input_of(a, rows, (Range){i, i + high}), deep,
                  true);
             k->block[cpu_products().order](

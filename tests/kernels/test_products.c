@@ -145,6 +145,8 @@ TEST(large_products_have_the_bits_of_the_definition) {
             vectors = "plain";
         Truth how = use(&made[i], vectors);
         product_of(how, 500, 700, 200, false);
+        gradient_of(how, 30, 500, 19);
+        gradient_of(how, 30, 19, 300);
         if (!how.parts)
             rows_where_they_lie(how);
     }
