@@ -199,8 +199,8 @@ static inline int64_t split_counts(int64_t classes) { return 2 + 3 * classes; } 
 
 // What a backend chooses its kernels and its device by. Zeros: the defaults, the first rank.
 typedef struct BackendStart {
-    const char *vectors; // cpu: auto | plain | avx2 | avx512 (the widest allowed that the CPU has),
-                         // amx: these and AMX, which auto takes, too
+    const char *vectors; // cpu: plain | avx2 | avx512 | amx (the widest, and AMX) | auto (or NULL:
+                         // all that the CPU has)
     const char *spmm;    // cuda: own | cusparse | auto (aggregate_tune measures both)
     const char *precision; // of dense products: fp32 (or NULL) | bf16: rounded inputs, fp32 sums |
                            // bf16x3: inputs as sums of two bf16

@@ -77,7 +77,7 @@ bool cpu_choose_lanes(const char *vectors, Error *err) {
                             vectors);
     if (!cpu_has(lanes) || (amx && !cpu_has_amx()))
         return error_set(err, EXIT_UNAVAILABLE,
-                         "vectors '%s': this CPU does not have them, the widest here is %s; take "
+                         "vectors '%s' cannot be used here, the widest are %s; take "
                          "auto",
                          vectors, cpu_lanes_names[widest()]);
     chosen = lanes;
@@ -99,7 +99,7 @@ bool cpu_converts_bf16(void) {
 static CpuProducts products;
 CpuProducts cpu_products(void) { return products; }
 
-static const char *const inputs_names[] = {"fp32", "bf16", "bf16x3"};
+static const char *const inputs_names[PRODUCT_INPUTS] = {"fp32", "bf16", "bf16x3"};
 const char *const cpu_sums_names[SUM_ORDERS] = {"pairs", "tiles"};
 
 static int place_of(const char *word, const char *const *names, int count) {
@@ -112,18 +112,20 @@ static int place_of(const char *word, const char *const *names, int count) {
 bool cpu_choose_products(const BackendStart *how, Error *err) {
     const char *precision = how->precision != NULL ? how->precision : "fp32";
     const char *sums = how->sums != NULL ? how->sums : "auto";
-    bool is_open = strcmp(sums, "auto") == 0;
-    bool chosen_vectors = how->vectors != NULL && strcmp(how->vectors, "auto") != 0;
-    products.inputs = place_of(precision, inputs_names, 3);
-    products.order = is_open ? (SumOrder)takes_amx : (SumOrder)place_of(sums, cpu_sums_names, 2);
-    if (products.inputs < PRODUCTS_BF16X3)
-        return true;
-    products.order = SUMS_TILES;
-    if (takes_amx || chosen_vectors)
-        return true;
-    return error_set(err, EXIT_UNAVAILABLE,
-                     "run.precision 'bf16x3': three products of bf16 for one of fp32 are faster "
-                     "than fp32 with AMX alone, which this CPU lacks; take fp32 or bf16, or name "
-                     "its vectors (run.simd=%s) to have the same bits all the same",
-                     cpu_lanes_names[widest()]);
+    bool names_vectors = how->vectors != NULL && strcmp(how->vectors, "auto") != 0;
+    int inputs = place_of(precision, inputs_names, PRODUCT_INPUTS);
+    int order = takes_amx ? SUMS_TILES : SUMS_PAIRS;
+    if (strcmp(sums, "auto") != 0)
+        order = place_of(sums, cpu_sums_names, SUM_ORDERS);
+    if (inputs == PRODUCT_INPUTS || order == SUM_ORDERS)
+        return error_config(err, "precision '%s' with sums '%s' is not known", precision, sums);
+    if (inputs == PRODUCTS_BF16X3 && !takes_amx && !names_vectors)
+        return error_set(err, EXIT_UNAVAILABLE,
+                         "run.precision 'bf16x3': three products of bf16 for one of fp32 are "
+                         "faster than fp32 with AMX alone, which cannot be used here; take fp32 or "
+                         "bf16, or name vectors (run.simd=%s) to have the same bits all the same",
+                         cpu_lanes_names[widest()]);
+    products.inputs = (ProductInputs)inputs;
+    products.order = inputs == PRODUCTS_BF16X3 ? SUMS_TILES : (SumOrder)order;
+    return true;
 }

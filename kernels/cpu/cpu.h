@@ -75,7 +75,12 @@ bool cpu_choose_lanes(const char *vectors, Error *err);
 bool cpu_has_tiles(void); // AMX is there and allowed
 
 // Inputs of dense products, and the order of their sums (products.h).
-typedef enum ProductInputs { PRODUCTS_FP32, PRODUCTS_BF16, PRODUCTS_BF16X3 } ProductInputs;
+typedef enum ProductInputs {
+    PRODUCTS_FP32,
+    PRODUCTS_BF16,
+    PRODUCTS_BF16X3,
+    PRODUCT_INPUTS
+} ProductInputs;
 typedef enum SumOrder { SUMS_PAIRS, SUMS_TILES, SUM_ORDERS } SumOrder;
 typedef struct CpuProducts {
     ProductInputs inputs;

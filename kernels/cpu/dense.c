@@ -93,7 +93,7 @@ static void panels(CpuRows out, Range range, CpuRows a, char w_op, const float *
     }
 }
 
-static bool is_bf16(void) { return cpu_products().inputs != PRODUCTS_FP32; }
+static bool by_bf16(void) { return cpu_products().inputs != PRODUCTS_FP32; }
 
 static ProductTerm term_of(Rows a, const DeviceFloat *w) {
     return (ProductTerm){cpu_rows_of_any(a), cpu_floats(w)};
@@ -102,7 +102,7 @@ static ProductTerm term_of(Rows a, const DeviceFloat *w) {
 void cpu_dense(Rows out, Range range, Rows a, const DeviceFloat *w, const DeviceFloat *bias,
                bool add, const Poll *poll) {
     ProductTerm term = term_of(a, w);
-    if (is_bf16())
+    if (by_bf16())
         products_dense(cpu_rows_of_any(out), range, &term, 1, false, cpu_floats(bias), add, poll);
     else
         panels(cpu_rows(out), range, cpu_rows(a), 'N', cpu_floats(w), cpu_floats(bias), add, poll);
@@ -111,7 +111,7 @@ void cpu_dense(Rows out, Range range, Rows a, const DeviceFloat *w, const Device
 void cpu_dense_sum(Rows out, Range range, Rows a, const DeviceFloat *w, Rows b,
                    const DeviceFloat *w_b, const DeviceFloat *bias, const Poll *poll) {
     ProductTerm term[] = {term_of(a, w), term_of(b, w_b)};
-    if (is_bf16()) {
+    if (by_bf16()) {
         products_dense(cpu_rows_of_any(out), range, term, 2, false, cpu_floats(bias), false, poll);
         return;
     }
@@ -122,7 +122,7 @@ void cpu_dense_sum(Rows out, Range range, Rows a, const DeviceFloat *w, Rows b,
 void cpu_dense_transposed(Rows out, Range range, Rows g, const DeviceFloat *w, bool add,
                           const Poll *poll) {
     ProductTerm term = term_of(g, w);
-    if (is_bf16())
+    if (by_bf16())
         products_dense(cpu_rows_of_any(out), range, &term, 1, true, NULL, add, poll);
     else
         panels(cpu_rows(out), range, cpu_rows(g), 'T', cpu_floats(w), NULL, add, poll);
@@ -166,9 +166,9 @@ static void make_part(float *part, CpuRows a, CpuRows g, Range rows, Pace *pace)
 
 void cpu_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, const Poll *poll) {
     assert(a.count == g.count);
-    assert(is_bf16() || (a.type == ROWS_FP32 && g.type == ROWS_FP32));
+    assert(by_bf16() || (a.type == ROWS_FP32 && g.type == ROWS_FP32));
     int64_t parts = part_count(a.count), count = a.columns * g.columns;
-    void (*make)(float *, CpuRows, CpuRows, Range, Pace *) = is_bf16() ? products_part : make_part;
+    void (*make)(float *, CpuRows, CpuRows, Range, Pace *) = by_bf16() ? products_part : make_part;
     library_single();
 #pragma omp parallel
     {

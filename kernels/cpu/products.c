@@ -20,13 +20,15 @@ const ProductKernels *product_kernels(void) {
     return LANES_OF(&product_kernels, );
 }
 
-// What a thread has packed of the two factors, and the sums of a strip.
-enum { LEFT_ROOM = 288 * PRODUCT_ROWS, RIGHT_ROOM = 1024 * PRODUCT_COLUMNS };
-static_assert(LEFT_ROOM >= PRODUCT_ROWS * PRODUCT_PITCH, "a high panel of one block has room");
+// What a thread has packed of the two factors, and the sums of a strip: 1.5 MiB. The left factor is
+// a high panel of one block, or a low one of all; the right one has room up to 4096 pairs of a
+// strip.
+enum { LEFT_ROOM = PRODUCT_HIGH * PRODUCT_PITCH, RIGHT_ROOM = 4096 * PRODUCT_STRIP };
+static_assert(RIGHT_ROOM >= PRODUCT_PAIRS * PRODUCT_COLUMNS, "one of a weight gradient has room");
 typedef struct Packed {
     uint32_t a[LEFT_ROOM] __attribute__((aligned(64)));
     uint32_t b[RIGHT_ROOM] __attribute__((aligned(64)));
-    float c[PRODUCT_ROWS * PRODUCT_STRIP] __attribute__((aligned(64)));
+    float c[PRODUCT_HIGH * PRODUCT_STRIP] __attribute__((aligned(64)));
     float bias[PRODUCT_STRIP] __attribute__((aligned(64)));
 } Packed;
 
@@ -71,9 +73,10 @@ static void pack(void (*by)(uint32_t *, const ProductInput *), uint32_t *to, Pro
 
 typedef struct Strip {
     CpuRows out;
-    Range range, rows, columns; // of out: of all threads, of the panel, of the strip
-    bool transposed;            // the right factors
-    bool keeps;                 // all blocks of both factors have room
+    Range task, rows, columns; // of out: of the thread, of the panel, of the strip
+    bool transposed;           // the right factors
+    bool keeps;                // all blocks of both factors have room
+    bool one_block;            // the left one has room in any case
     bool right_is_packed;
 } Strip;
 
@@ -98,7 +101,7 @@ static void pack_right(uint32_t *b, const Strip *s, const ProductTerm *term, Ran
 
 // Whether rows of bf16 can be multiplied where they lie: they are whole tiles, and so is the depth.
 static bool lies(const ProductInput *in, int64_t pairs) {
-    return in->type == ROWS_BF16 && in->rows % PRODUCT_TILE == 0 &&
+    return in->type == ROWS_BF16 && in->rows % PRODUCT_LOW == 0 &&
            2 * pairs <= rows_stride(in->columns);
 }
 
@@ -106,7 +109,7 @@ static bool lies(const ProductInput *in, int64_t pairs) {
 static ProductAhead ahead_of(const Strip *s, const ProductInput *in) {
     int64_t strips = (s->out.columns + PRODUCT_STRIP - 1) / PRODUCT_STRIP;
     int64_t strip = s->columns.begin / PRODUCT_STRIP;
-    int64_t rows = least(in->rows, s->range.end - s->rows.end);
+    int64_t rows = least(in->rows, s->task.end - s->rows.end);
     int64_t begin = rows * strip / strips, end = rows * (strip + 1) / strips;
     const uint32_t *next = (const uint32_t *)in->at + (in->rows + begin) * in->stride / 2;
     return (ProductAhead){next, end - begin};
@@ -118,7 +121,7 @@ static void strip_block(Packed *packed, uint32_t *a, uint32_t *b, const Strip *s
     ProductInput in = input_of(term->a, s->rows, depth);
     int64_t pairs = block_pairs(in.columns);
     bool in_place = lies(&in, pairs);
-    if (!in_place && (s->columns.begin == 0 || !s->keeps))
+    if (!in_place && (s->columns.begin == 0 || !(s->keeps || s->one_block)))
         pack(product_kernels()->by_rows, a, in, in.columns, true);
     if (!s->right_is_packed)
         pack_right(b, s, term, depth);
@@ -154,7 +157,7 @@ static uint32_t *strip(Packed *packed, uint32_t *b, const Strip *s, const Produc
             strip_block(packed, a, b, s, &term[i], depth, add || i > 0 || k > 0,
                         last ? &out : NULL);
             if (s->keeps) {
-                a += PRODUCT_TILE * left_pitch(pairs);
+                a += PRODUCT_LOW * left_pitch(pairs);
                 b += pairs * PRODUCT_STRIP;
             }
         }
@@ -171,14 +174,13 @@ static int64_t all_pairs(const ProductTerm *term, int terms, int64_t extra) {
 }
 
 // Whether there is room for the whole right factor and, of a low panel, the whole left one.
-static Strip strip_of(CpuRows out, Range range, const ProductTerm *term, int terms,
-                      bool transposed) {
+static Strip strip_of(CpuRows out, const ProductTerm *term, int terms, bool transposed) {
     int64_t strips = (out.columns + PRODUCT_STRIP - 1) / PRODUCT_STRIP;
     int64_t right = all_pairs(term, terms, 0) * strips * PRODUCT_STRIP;
-    int64_t left = all_pairs(term, terms, left_pitch(0)) * PRODUCT_TILE;
+    int64_t left = all_pairs(term, terms, left_pitch(0)) * PRODUCT_LOW;
     return (Strip){.out = out,
-                   .range = range,
                    .transposed = transposed,
+                   .one_block = terms == 1 && term->a.columns <= block_depth(),
                    .keeps = right <= RIGHT_ROOM && left <= LEFT_ROOM};
 }
 
@@ -197,14 +199,14 @@ void products_dense(CpuRows out, Range range, const ProductTerm *term, int terms
 #pragma omp parallel
     {
         Packed packed;
-        Strip s = strip_of(out, range, term, terms, transposed);
-        int64_t height = s.keeps ? PRODUCT_TILE : PRODUCT_ROWS;
+        Strip s = strip_of(out, term, terms, transposed);
+        int64_t height = s.keeps ? PRODUCT_LOW : PRODUCT_HIGH;
         Pace pace = pace_start(poll);
 #pragma omp for schedule(dynamic)
-        for (int64_t r = range.begin; r < range.end; r += PRODUCT_ROWS) {
-            int64_t end = least(r + PRODUCT_ROWS, range.end);
-            for (int64_t i = r; i < end; i += height) {
-                s.rows = (Range){i, least(i + height, end)};
+        for (int64_t r = range.begin; r < range.end; r += PRODUCT_HIGH) {
+            s.task = (Range){r, least(r + PRODUCT_HIGH, range.end)};
+            for (int64_t i = r; i < s.task.end; i += height) {
+                s.rows = (Range){i, least(i + height, s.task.end)};
                 panel(&packed, &s, term, terms, bias, add);
             }
             if (omp_get_thread_num() == 0)
@@ -222,8 +224,8 @@ static void part_block(Packed *packed, float *part, CpuRows a, CpuRows g, Range 
     for (int64_t c = 0; c < g.columns; c += PRODUCT_COLUMNS) {
         int64_t wide = least(PRODUCT_COLUMNS, g.columns - c);
         pack(k->by_columns, packed->b, input_of(g, rows, (Range){c, c + wide}), deep, false);
-        for (int64_t i = 0; i < a.columns; i += PRODUCT_ROWS) {
-            int64_t high = least(PRODUCT_ROWS, a.columns - i);
+        for (int64_t i = 0; i < a.columns; i += PRODUCT_HIGH) {
+            int64_t high = least(PRODUCT_HIGH, a.columns - i);
             pack(k->left_by_columns, packed->a, input_of(a, rows, (Range){i, i + high}), deep,
                  true);
             k->block[cpu_products().order](

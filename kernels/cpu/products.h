@@ -26,8 +26,8 @@ enum {
     TILES_DEPTH = 384, // ... in SUMS_TILES
     PRODUCT_PAIRS = TILES_DEPTH / 2,
     PRODUCT_PARTS = 3,    // of a bf16x3 product, each of a quarter of that depth
-    PRODUCT_TILE = 96,    // rows of a panel: a multiple of every tile's height
-    PRODUCT_ROWS = 480,   // of one that keeps nothing, and of a task: a multiple of that
+    PRODUCT_LOW = 96,     // rows of a panel: a multiple of every tile's height
+    PRODUCT_HIGH = 480,   // of one that keeps nothing, and of a task: a multiple of that
     PRODUCT_STRIP = 64,   // columns of rows that are made at a time
     PRODUCT_COLUMNS = 256 // of a weight gradient, likewise
 };
@@ -48,8 +48,7 @@ static inline float product_step(float c, float a, float w) {
 
 // How the left factor lies: pairs of bf16, the even one in the low half. Pair p of row r is
 // a[r * pitch + p], whether it was packed by rows (pitch at most PRODUCT_PITCH) or lies in rows of
-// bf16, or,
-// where pitch is 0, in panels of PRODUCT_PANEL rows,
+// bf16, or, where pitch is 0, in panels of PRODUCT_PANEL rows,
 // a[(r / PRODUCT_PANEL * pairs + p) * PRODUCT_PANEL + r % PRODUCT_PANEL].
 enum { PRODUCT_PITCH = PRODUCT_PAIRS + 16, PRODUCT_PANEL = 48 };
 
@@ -68,8 +67,8 @@ typedef struct ProductAhead {
     int64_t rows;
 } ProductAhead;
 
-// c[r] (+)= a[r] b over one block of the depth, or, of the last block, out = c (+) a b. Of a whole
-// tiles of rows are read. b lies in units of 16 columns: pair p of column j is
+// c[r] (+)= a[r] b over one block of the depth, or, of the last block, out = c (+) a b. Of
+// `a` whole tiles of rows are read. b lies in units of 16 columns: pair p of column j is
 // b[(j / 16 * pairs + p) * 16 + j % 16]. In SUMS_TILES, pairs is a multiple of TILE_PAIRS.
 typedef struct ProductBlock {
     const uint32_t *a, *b;

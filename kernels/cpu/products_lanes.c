@@ -158,7 +158,8 @@ LANES_INLINE void tile(const ProductBlock *k, const uint32_t *a, int64_t r, int6
     UNROLL for (int i = 0; i < HEIGHT; i++) UNROLL for (int u = 0; u < UNITS; u++) sum[i][u] =
         f16_set(0);
     const uint32_t *b = k->b + unit * k->pairs * 16;
-    ask_for_rows(k, r, HEIGHT);
+    if (unit == 0)
+        ask_for_rows(k, r, HEIGHT);
     if (k->out != NULL)
         ask_for_out(k->out, r, unit, HEIGHT, UNITS);
     if (ORDER == SUMS_TILES)

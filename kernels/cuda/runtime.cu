@@ -106,7 +106,7 @@ static void keep_choices(const BackendStart *how) {
     static char spmm[16];
     snprintf(spmm, sizeof spmm, "%s", how->spmm != nullptr ? how->spmm : "");
     cuda_how = *how;
-    cuda_how.vectors = cuda_how.precision = nullptr;
+    cuda_how.vectors = cuda_how.precision = cuda_how.sums = nullptr;
     cuda_is_bf16 = how->precision != nullptr && strcmp(how->precision, "bf16") == 0;
     cuda_how.spmm = how->spmm != nullptr ? spmm : nullptr;
 }

@@ -1,6 +1,7 @@
 // The backend of a resumed run: the one that its checkpoint was written on, so that its bits go on,
 // unless the command line names another. Also one that a config file has changed to waits for that.
-// And the precision that run.precision=auto stands for: that of the run, or what is measured once.
+// Likewise the order in which products of bf16 are added up. And the precision that
+// run.precision=auto stands for: that of the run, or what is measured once.
 
 #include "internal.h"
 
@@ -41,9 +42,11 @@ static KernelChoice ask(Session *s, const Config *config) {
     return asking.was;
 }
 
-// The order in which the run's products of bf16 are added up, unless the user names one.
+// The order in which the run's products of bf16 are added up, unless the user names one, or a
+// precision that has another.
 static void take_sums(Config *config, const KernelChoice *was) {
-    if (was->sums[0] != 0 && strcmp(config->run.bf16_sums, "auto") == 0)
+    bool has_one = strcmp(config->run.precision, "bf16x3") == 0;
+    if (was->sums[0] != 0 && !has_one && strcmp(config->run.bf16_sums, "auto") == 0)
         take_word(config->run.bf16_sums, was->sums);
 }
 
@@ -65,12 +68,15 @@ void resume_backend(Session *s, Config *config, const Options *options) {
 
 // ---- run.precision=auto
 
-void recall_precision(Session *s, const Config *config) {
-    KernelChoice was = ask(s, config);
-    if (was.precision[0] == 0 || strcmp(was.precision, s->precision.taken) == 0)
+static void recall(Session *s, const KernelChoice *was) {
+    if (was->precision[0] == 0 || strcmp(was->precision, s->precision.taken) == 0)
         return;
     s->precision = (PrecisionChoice){0};
-    snprintf(s->precision.taken, CONFIG_WORD, "%s", was.precision);
+    take_word(s->precision.taken, was->precision);
+}
+void recall_precision(Session *s, const Config *config) {
+    KernelChoice was = ask(s, config);
+    recall(s, &was);
 }
 
 static void take(const Session *s, Config *config) {
@@ -96,12 +102,12 @@ bool find_precision(Session *s) {
     take_sums(&s->config, &was);
     if (strcmp(s->config.run.precision, "auto") != 0)
         return true;
-    recall_precision(s, &s->config);
+    recall(s, &was);
     if (s->precision.taken[0] == 0)
         return error_config(
             &s->err,
             "run.precision=auto is measured when a training begins, and there is none in %s; name "
-            "the folder of the run in run.dir, or set run.precision=fp32 or bf16",
+            "the folder of the run in run.dir, or set run.precision to fp32, bf16 or bf16x3",
             s->config.run.dir);
     take(s, &s->config);
     return true;

@@ -83,12 +83,15 @@ static Health check_threads(Finding *finding) {
 static Health check_kernels(Finding *finding) {
     const Config *config = finding->config;
     Error err = {0};
-    const Backend *backend =
-        backend_open(config->run.backend,
-                     &(BackendStart){.vectors = config->run.simd, .spmm = config->run.spmm}, &err);
+    bool measured = strcmp(config->run.precision, "auto") == 0; // then what starts is taken
+    const BackendStart how = {.vectors = config->run.simd,
+                              .spmm = config->run.spmm,
+                              .precision = measured ? "fp32" : config->run.precision,
+                              .sums = config->run.bf16_sums};
+    const Backend *backend = backend_open(config->run.backend, &how, &err);
     if (backend == NULL) {
         SAY("%.400s", err.text);
-        CURE("set run.backend to cpu, and run.simd to auto");
+        CURE("set run.backend to cpu, run.simd to auto, and run.precision to fp32 or bf16");
         return HEALTH_FAIL;
     }
     SAY("%s: %s", backend->name, backend->describe());

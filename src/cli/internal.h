@@ -311,7 +311,7 @@ bool folder_claim(Session *session, RunFolder *folder, Config *config, RunClaim 
 // --- backend.c
 
 // Gives a run that is resumed the backend of its checkpoint, unless the command line names one;
-// says so if the config names another. Collective.
+// says so if the config names another. Also what `auto` of its other kernels took. Collective.
 void resume_backend(Session *session, Config *config, const Options *options);
 // What run.precision=auto stands for, in its place: with --resume what the run began with, else
 // what the session chose for an earlier run, else what is measured. EXIT_CONFIG: nothing is as
@@ -319,8 +319,8 @@ void resume_backend(Session *session, Config *config, const Options *options);
 bool settle_precision(Session *session, Config *config, const Options *options);
 // Makes the precision that a run has, if it has begun, that of the session. Collective.
 void recall_precision(Session *session, const Config *config);
-// The same for a command that reads the weights of the config's run. EXIT_CONFIG: there is no run.
-// Collective.
+// The same for a command that reads the weights of the config's run, and the order in which that
+// adds up products of bf16. EXIT_CONFIG: there is no run. Collective.
 bool find_precision(Session *session);
 
 // --- cmd_generate.c: the sizes of the dataset that was written to `path` (stdout)

@@ -111,6 +111,8 @@ static void print_gradients(const Config *c, const Comm *comm) {
 static void put_speeds(char *out, size_t size, const PrecisionChoice *choice) {
     for (int p = 0; p < PRECISIONS; p++) {
         const char *between = p == PRECISION_BF16X3 ? ";\n           " : "; ";
+        if (choice->seconds[p] < 0 && p == PRECISION_BF16)
+            text_add(out, size, between, "bf16 not here");
         if (choice->seconds[p] >= 0)
             text_add(out, size, between, "%s %s, error %.2g", precision_names[p],
                      SHOWN_SECONDS(choice->seconds[p]), choice->error[p]);

@@ -46,7 +46,7 @@ bool agree_on_sums(const Backend *backend, BackendStart *how, const Comm *comm, 
     const char *sums = backend != NULL && backend->sums != NULL ? backend->sums() : NULL;
     if (same_everywhere(comm, sums != NULL && strcmp(sums, "tiles") == 0))
         return true;
-    how->sums = "pairs"; // a rank has no AMX
+    how->sums = "pairs"; // ranks differ
     return backend == NULL || backend->start(how, err);
 }
 

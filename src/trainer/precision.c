@@ -153,10 +153,17 @@ static void measure_layers(Measuring *m, const Shard *shard) {
 
 // ---- what all ranks take
 
+// bf16x3 elsewhere would start, with vectors by name, but is slower than fp32.
+static bool may_be_faster(const BackendStart *how, Precision precision) {
+    return precision != PRECISION_BF16X3 ||
+           (text_lists("auto amx", how->vectors) && text_lists("auto tiles", how->sums));
+}
+
 static void find_precisions(Measuring *m, const Comm *comm) {
+    const BackendStart asked = m->how;
     for (int type = 0; type < PRECISIONS; type++) {
         m->how.precision = precision_names[type];
-        bool starts = m->backend->start(&m->how, &(Error){0});
+        bool starts = may_be_faster(&asked, type) && m->backend->start(&m->how, &(Error){0});
         m->starts[type] = comm_max_double(comm, !starts) == 0 &&
                           agree_on_sums(m->backend, &m->how, comm, &(Error){0});
     }

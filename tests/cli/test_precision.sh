@@ -90,6 +90,9 @@ expect "another order" 0 "run.bf16_sums was 'tiles' until epoch 3 and is now 'pa
     "$FRINGE" train tiny.json $bf16 --set run.bf16_sums=pairs --set run.dir=half-tiles --resume auto
 expect "bf16x3 by pairs" 78 'run.bf16_sums: products of bf16x3 are added up by tiles alone' \
     "$FRINGE" train tiny.json --set run.precision=bf16x3 --set run.bf16_sums=pairs --set run.dir=no
+expect "auto by pairs" 0 '^precision +auto took (fp32|bf16), as' train --set run.bf16_sums=pairs --set run.dir=by-pairs
+expect "auto with vectors by name" 0 '^precision +auto took (fp32|bf16), as' train --set run.simd=plain --set run.dir=plain
+grep -q 'bf16x3' out && fail "which measures what is slower"
 expect "bf16x3 with vectors by name" 0 '^precision +bf16x3: inputs of products are sums of two bf16' \
     "$FRINGE" train tiny.json --set run.precision=bf16x3 --set run.simd=plain --set train.epochs=2 --set run.dir=three
 [ "$(sums three)" = tiles ] || fail "its sums: $(sums three)"

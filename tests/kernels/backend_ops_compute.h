@@ -135,8 +135,8 @@ static void aggregate_sums(Case *c) {
     csr_free(&csr);
 }
 
-// In one call; or in three, one of which has no new column, and with the factors of owners. Sums are
-// floats, whatever the rows.
+// In one call; or in three, one of which has no new column, and with the factors of owners. Sums
+// are floats, whatever the rows.
 static void aggregate_halo(Case *c) {
     Shape s = c->shape;
     const int64_t halo_rows = 50, ends[] = {halo_rows / 4, halo_rows / 4, halo_rows / 2, halo_rows};

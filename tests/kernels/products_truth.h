@@ -139,7 +139,7 @@ static inline void tried_block(const ProductKernels *kernels, SumOrder order, fl
                  right = {.at = w, .rows = depth, .columns = columns, .stride = columns};
     left.pairs = left.of = right.pairs = right.of = pairs;
     left.pitch = PRODUCT_PITCH;
-    static uint32_t a[PRODUCT_ROWS * PRODUCT_PITCH] __attribute__((aligned(64)));
+    static uint32_t a[PRODUCT_HIGH * PRODUCT_PITCH] __attribute__((aligned(64)));
     static uint32_t b[PRODUCT_PAIRS * PRODUCT_COLUMNS] __attribute__((aligned(64)));
     kernels->by_rows(a, &left);
     kernels->by_columns(b, &right);
