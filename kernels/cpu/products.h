@@ -103,9 +103,9 @@ typedef struct ProductKernels {
     void (*by_rows)(uint32_t *a, const ProductInput *in);    // pairs along a row
     void (*by_columns)(uint32_t *b, const ProductInput *in); // pairs of rows, as a right factor
     void (*transposed)(uint32_t *b, const ProductInput *in); // pairs along a row, likewise
-    // Pairs of rows, as the left factor of a weight gradient, in panels or as rows.
+    // Pairs of rows, as the left factor of a weight gradient.
     void (*left_by_columns)(uint32_t *a, const ProductInput *in);
-    bool panels;
+    bool panels; // into which it puts them; false: they become rows
     // A strip of rows of out into c [rows, PRODUCT_STRIP].
     void (*begin)(float *c, CpuRows out, Range rows, Range columns);
 } ProductKernels;

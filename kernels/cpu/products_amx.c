@@ -54,7 +54,7 @@ typedef float Sums[4][SIDE * 16] __attribute__((aligned(64)));
 
 LANES_INLINE void sums_of(Sums sum, const ProductBlock *k, const uint32_t *a, const uint32_t *b,
                           const int HIGH, const int WIDE, Asking *q) {
-    const size_t pitch = (size_t)k->pitch * sizeof *a, line = 64;
+    const size_t pitch = (size_t)k->pitch * sizeof *a, line = LINE;
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);

@@ -45,8 +45,8 @@ static KernelChoice ask(Session *s, const Config *config) {
 // The order in which the run's products of bf16 are added up, unless the user names one, or a
 // precision that has another.
 static void take_sums(Config *config, const KernelChoice *was) {
-    bool has_one = strcmp(config->run.precision, "bf16x3") == 0;
-    if (was->sums[0] != 0 && !has_one && strcmp(config->run.bf16_sums, "auto") == 0)
+    bool has_its_own = strcmp(config->run.precision, "bf16x3") == 0;
+    if (was->sums[0] != 0 && !has_its_own && strcmp(config->run.bf16_sums, "auto") == 0)
         take_word(config->run.bf16_sums, was->sums);
 }
 

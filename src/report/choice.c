@@ -69,12 +69,12 @@ void report_print_choice(const Sink *sink, const CodecChoice *choice) {
 
 // ---- run.precision=auto
 
-static void put_measured(JsonWriter *w, const PrecisionChoice *choice, Precision type) {
-    if (choice->seconds[type] < 0) // the backend has none
+static void put_measured(JsonWriter *w, const PrecisionChoice *choice, Precision precision) {
+    if (choice->seconds[precision] < 0) // the backend has none
         return;
-    JSON_PUT_OBJECT(w, precision_names[type]) {
-        json_put_double(w, "seconds", choice->seconds[type]);
-        json_put_double(w, "error", choice->error[type]);
+    JSON_PUT_OBJECT(w, precision_names[precision]) {
+        json_put_double(w, "seconds", choice->seconds[precision]);
+        json_put_double(w, "error", choice->error[precision]);
     }
 }
 

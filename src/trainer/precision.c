@@ -113,14 +113,14 @@ static double error_of(const Measuring *m, const Parameter *q) {
 
 // The forward product is read before the gradients overwrite its input. A matrix of sparse features
 // multiplies in fp32 whatever the precision: it only gives the next layer its rows.
-static void measure(Measuring *m, const Parameter *q, Precision type) {
+static void measure(Measuring *m, const Parameter *q, Precision precision) {
     Range all = {0, m->rows};
     bool counts = !(m->shape.sparse && q->layer == m->shape.parameter[0].layer);
     double least = INFINITY;
-    m->how.precision = precision_names[type];
-    if (!m->starts[type] || !m->backend->start(&m->how, &(Error){0}))
+    m->how.precision = precision_names[precision];
+    if (!m->starts[precision] || !m->backend->start(&m->how, &(Error){0}))
         return;
-    Products p = products_new(m, q, type);
+    Products p = products_new(m, q, precision);
     m->backend->dense(p.out, all, p.in, p.w, NULL, false, NULL);
     m->backend->download_rows(m->out, p.out);
     m->backend->finish(NULL);
@@ -129,8 +129,8 @@ static void measure(Measuring *m, const Parameter *q, Precision type) {
     taken_free(&p.taken);
     if (!counts)
         return;
-    m->choice->seconds[type] += least;
-    m->choice->error[type] = fmax(m->choice->error[type], error_of(m, q));
+    m->choice->seconds[precision] += least;
+    m->choice->error[precision] = fmax(m->choice->error[precision], error_of(m, q));
 }
 
 // fp32 comes last: its products are what the next layer reads.
