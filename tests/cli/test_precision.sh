@@ -106,8 +106,8 @@ print(len({json.dumps(json.load(open(f"{run}/run.json"))["precision_choice"]) fo
 PY
 }
 [ "$(measured several/run-*)" -eq 1 ] || fail "measure once"
-expect "a sweep" 78 '1e-09: no precision is that exact' train --sweep run.precision_error=0.0001,1e-9 --set run.dir=sweep
-[ "$(taken sweep/*0.0001/run-1)" = fp32 ] || fail "its first point: $(ls -R sweep)"
+expect "a sweep" 78 '1e-09: no precision is that exact' train --sweep run.precision_error=1e-6,1e-9 --set run.dir=sweep
+[ "$(taken sweep/*1e-6/run-1)" = fp32 ] || fail "its first point: $(ls -R sweep)"
 expect "a sweep of two runs" 0 result train --sweep train.lr=0.01 --runs 2 --set run.dir=point
 word=$(taken point/*/run-1)
 rm -r point/*/run-2
