@@ -29,7 +29,7 @@ typedef struct Packed {
     uint32_t a[LEFT_ROOM] __attribute__((aligned(64)));
     uint32_t b[RIGHT_ROOM] __attribute__((aligned(64)));
     float c[PRODUCT_HIGH * PRODUCT_STRIP] __attribute__((aligned(64)));
-    float bias[PRODUCT_STRIP] __attribute__((aligned(64)));
+    float bias[PRODUCT_WIDE] __attribute__((aligned(64)));
 } Packed;
 
 static ProductInput input_of(CpuRows rows, Range range, Range columns) {
@@ -42,29 +42,33 @@ static ProductInput input_of(CpuRows rows, Range range, Range columns) {
                           .padded = true};
 }
 
-// ---- the parts of a block: one, or those of bf16x3
+static Walk walk_of(CpuRows rows, Range range, int64_t blocks, bool writes) {
+    int64_t pitch = rows.stride * (int64_t)rows_number(rows.type);
+    return (Walk){.at = (const char *)rows.at + range.begin * pitch,
+                  .pitch = pitch,
+                  .bytes = rows.columns * (int64_t)rows_number(rows.type),
+                  .rows = range.end - range.begin,
+                  .blocks = blocks,
+                  .writes = writes};
+}
+
+// ---- blocks of the depth
 
 static bool has_parts(void) { return cpu_products().inputs == PRODUCTS_BF16X3; }
-static int64_t block_depth(void) {
-    int64_t depth = cpu_products().order == SUMS_TILES ? TILES_DEPTH : PAIRS_DEPTH;
-    return has_parts() ? depth / 4 : depth;
-}
+static int64_t block_depth(void) { return has_parts() ? PRODUCT_DEPTH / 2 : PRODUCT_DEPTH; }
 static int64_t part_pairs(int64_t depth) {
     int64_t whole = cpu_products().order == SUMS_TILES ? TILE_PAIRS : 1;
     return ((depth + 1) / 2 + whole - 1) / whole * whole;
 }
 static int64_t left_pitch(int64_t pairs) { return pairs + 16; } // of rows that are packed
-static int64_t block_pairs(int64_t depth) {
-    return part_pairs(depth) * (has_parts() ? PRODUCT_PARTS : 1);
-}
+static int64_t block_pairs(int64_t depth) { return part_pairs(depth) * (has_parts() ? 2 : 1); }
 
 // Packs `depth` terms of a factor.
 static void pack(void (*by)(uint32_t *, const ProductInput *), uint32_t *to, ProductInput in,
-                 int64_t depth, bool left) {
-    in.parts = !has_parts() ? PARTS_ONE : left ? PARTS_LEFT : PARTS_RIGHT;
+                 int64_t depth) {
+    in.parts = has_parts();
     in.pairs = part_pairs(depth);
-    in.of = block_pairs(depth);
-    in.pitch = left_pitch(in.of);
+    in.pitch = left_pitch(block_pairs(depth));
     assert(!has_parts() || in.type == ROWS_FP32);
     by(to, &in);
 }
@@ -74,10 +78,12 @@ static void pack(void (*by)(uint32_t *, const ProductInput *), uint32_t *to, Pro
 typedef struct Strip {
     CpuRows out;
     Range task, rows, columns; // of out: of the thread, of the panel, of the strip
+    int64_t high, wide;        // of a panel, of a strip
     bool transposed;           // the right factors
     bool keeps;                // all blocks of both factors have room
     bool one_block;            // the left one has room in any case
     bool right_is_packed;
+    ProductAhead ahead;
 } Strip;
 
 static void pack_right(uint32_t *b, const Strip *s, const ProductTerm *term, Range depth) {
@@ -89,40 +95,30 @@ static void pack_right(uint32_t *b, const Strip *s, const ProductTerm *term, Ran
                             .rows = wide,
                             .columns = deep,
                             .stride = all},
-             deep, false);
+             deep);
     else
         pack(product_kernels()->by_columns, b,
              (ProductInput){.at = term->w + depth.begin * columns + s->columns.begin,
                             .rows = deep,
                             .columns = wide,
                             .stride = columns},
-             deep, false);
+             deep);
 }
 
 // Whether rows of bf16 can be multiplied where they lie: they are whole tiles, and so is the depth.
 static bool lies(const ProductInput *in, int64_t pairs) {
-    return in->type == ROWS_BF16 && in->rows % PRODUCT_LOW == 0 &&
+    return in->type == ROWS_BF16 && in->rows % product_kernels()->low == 0 &&
            2 * pairs <= rows_stride(in->columns);
 }
 
-// Of the rows of the next panel, each strip asks for its share.
-static ProductAhead ahead_of(const Strip *s, const ProductInput *in) {
-    int64_t strips = (s->out.columns + PRODUCT_STRIP - 1) / PRODUCT_STRIP;
-    int64_t strip = s->columns.begin / PRODUCT_STRIP;
-    int64_t rows = least(in->rows, s->task.end - s->rows.end);
-    int64_t begin = rows * strip / strips, end = rows * (strip + 1) / strips;
-    const uint32_t *next = (const uint32_t *)in->at + (in->rows + begin) * in->stride / 2;
-    return (ProductAhead){next, end - begin};
-}
-
 // c (+)= one block of the depth, whose factors are, or become, a and b.
-static void strip_block(Packed *packed, uint32_t *a, uint32_t *b, const Strip *s,
-                        const ProductTerm *term, Range depth, bool add, const ProductOut *out) {
+static void strip_block(Packed *packed, uint32_t *a, uint32_t *b, Strip *s, const ProductTerm *term,
+                        Range depth, bool add, const ProductOut *out) {
     ProductInput in = input_of(term->a, s->rows, depth);
     int64_t pairs = block_pairs(in.columns);
     bool in_place = lies(&in, pairs);
     if (!in_place && (s->columns.begin == 0 || !(s->keeps || s->one_block)))
-        pack(product_kernels()->by_rows, a, in, in.columns, true);
+        pack(product_kernels()->by_rows, a, in, in.columns);
     if (!s->right_is_packed)
         pack_right(b, s, term, depth);
     product_kernels()->block[cpu_products().order](
@@ -132,24 +128,40 @@ static void strip_block(Packed *packed, uint32_t *a, uint32_t *b, const Strip *s
                         .columns = rows_stride(s->columns.end - s->columns.begin),
                         .pairs = pairs,
                         .c = packed->c,
-                        .c_stride = PRODUCT_STRIP,
+                        .c_stride = s->wide,
                         .pitch = in_place ? in.stride / 2 : left_pitch(pairs),
                         .add = add,
-                        .ahead = in_place ? ahead_of(s, &in) : (ProductAhead){0},
+                        .parts = has_parts(),
+                        .ahead = &s->ahead,
                         .out = out});
 }
 
+static int64_t blocks_of(const ProductTerm *term) {
+    return (term->a.columns + block_depth() - 1) / block_depth();
+}
+
+// This strip's share of the next panel of the task, over so many blocks.
+static Walk share_of(const Strip *s, CpuRows of, int64_t blocks, bool writes) {
+    int64_t strips = (s->out.columns + s->wide - 1) / s->wide, strip = s->columns.begin / s->wide;
+    int64_t first = s->rows.end, rows = least(s->high, s->task.end - first);
+    Range share = {first + rows * strip / strips, first + rows * (strip + 1) / strips};
+    return walk_of(of, share, blocks, writes);
+}
+
 // Returns where the right factors of the next strip go.
-static uint32_t *strip(Packed *packed, uint32_t *b, const Strip *s, const ProductTerm *term,
-                       int terms, const float *bias, bool add) {
+static uint32_t *strip(Packed *packed, uint32_t *b, Strip *s, const ProductTerm *term, int terms,
+                       const float *bias, bool add) {
     const ProductOut out = {s->out, s->rows.begin, s->columns.begin,
                             bias != NULL ? packed->bias : NULL};
     uint32_t *a = packed->a;
     for (int64_t j = s->columns.begin; bias != NULL && j < s->columns.end; j++)
         packed->bias[j - s->columns.begin] = bias[j];
     if (add)
-        product_kernels()->begin(packed->c, s->out, s->rows, s->columns);
-    for (int i = 0; i < terms; i++)
+        product_kernels()->begin(packed->c, s->wide, s->out, s->rows, s->columns);
+    s->ahead.of[1] =
+        share_of(s, s->out, blocks_of(term) + (terms > 1 ? blocks_of(term + 1) : 0), true);
+    for (int i = 0; i < terms; i++) {
+        s->ahead.of[0] = share_of(s, term[i].a, blocks_of(&term[i]), false);
         for (int64_t k = 0; k < term[i].a.columns; k += block_depth()) {
             Range depth = {k, least(k + block_depth(), term[i].a.columns)};
             int64_t pairs = block_pairs(depth.end - depth.begin);
@@ -157,10 +169,11 @@ static uint32_t *strip(Packed *packed, uint32_t *b, const Strip *s, const Produc
             strip_block(packed, a, b, s, &term[i], depth, add || i > 0 || k > 0,
                         last ? &out : NULL);
             if (s->keeps) {
-                a += PRODUCT_LOW * left_pitch(pairs);
-                b += pairs * PRODUCT_STRIP;
+                a += s->high * left_pitch(pairs);
+                b += pairs * s->wide;
             }
         }
+    }
     return b;
 }
 
@@ -175,20 +188,23 @@ static int64_t all_pairs(const ProductTerm *term, int terms, int64_t extra) {
 
 // Whether there is room for the whole right factor and, of a low panel, the whole left one.
 static Strip strip_of(CpuRows out, const ProductTerm *term, int terms, bool transposed) {
-    int64_t strips = (out.columns + PRODUCT_STRIP - 1) / PRODUCT_STRIP;
-    int64_t right = all_pairs(term, terms, 0) * strips * PRODUCT_STRIP;
-    int64_t left = all_pairs(term, terms, left_pitch(0)) * PRODUCT_LOW;
+    const int64_t low = product_kernels()->low;
+    const int64_t wide = least(rows_stride(out.columns), product_kernels()->wide);
+    int64_t right = all_pairs(term, terms, 0) * ((out.columns + wide - 1) / wide * wide);
+    bool keeps = right <= RIGHT_ROOM && all_pairs(term, terms, left_pitch(0)) * low <= LEFT_ROOM;
     return (Strip){.out = out,
+                   .high = keeps ? low : PRODUCT_HIGH,
+                   .wide = keeps ? wide : PRODUCT_STRIP,
                    .transposed = transposed,
                    .one_block = terms == 1 && term->a.columns <= block_depth(),
-                   .keeps = right <= RIGHT_ROOM && left <= LEFT_ROOM};
+                   .keeps = keeps};
 }
 
 static void panel(Packed *packed, Strip *s, const ProductTerm *term, int terms, const float *bias,
                   bool add) {
     uint32_t *b = packed->b;
-    for (int64_t c = 0; c < s->out.columns; c += PRODUCT_STRIP) {
-        s->columns = (Range){c, least(c + PRODUCT_STRIP, s->out.columns)};
+    for (int64_t c = 0; c < s->out.columns; c += s->wide) {
+        s->columns = (Range){c, least(c + s->wide, s->out.columns)};
         b = strip(packed, b, s, term, terms, bias, add);
     }
     s->right_is_packed = s->keeps;
@@ -200,13 +216,12 @@ void products_dense(CpuRows out, Range range, const ProductTerm *term, int terms
     {
         Packed packed;
         Strip s = strip_of(out, term, terms, transposed);
-        int64_t height = s.keeps ? PRODUCT_LOW : PRODUCT_HIGH;
         Pace pace = pace_start(poll);
 #pragma omp for schedule(dynamic)
         for (int64_t r = range.begin; r < range.end; r += PRODUCT_HIGH) {
             s.task = (Range){r, least(r + PRODUCT_HIGH, range.end)};
-            for (int64_t i = r; i < s.task.end; i += height) {
-                s.rows = (Range){i, least(i + height, s.task.end)};
+            for (int64_t i = r; i < s.task.end; i += s.high) {
+                s.rows = (Range){i, least(i + s.high, s.task.end)};
                 panel(&packed, &s, term, terms, bias, add);
             }
             if (omp_get_thread_num() == 0)
@@ -218,16 +233,19 @@ void products_dense(CpuRows out, Range range, const ProductTerm *term, int terms
 // ---- the weight gradient
 
 // The left factor's columns [i, end) of a block of rows, packed as rows of its transpose.
-static void part_block(Packed *packed, float *part, CpuRows a, CpuRows g, Range rows, bool add) {
+static void part_block(Packed *packed, float *part, CpuRows a, CpuRows g, Range rows, Range next,
+                       bool add) {
     const ProductKernels *k = product_kernels();
     int64_t deep = rows.end - rows.begin;
+    int64_t blocks = (g.columns + PRODUCT_COLUMNS - 1) / PRODUCT_COLUMNS *
+                     ((a.columns + PRODUCT_HIGH - 1) / PRODUCT_HIGH);
+    ProductAhead ahead = {{walk_of(a, next, blocks, false), walk_of(g, next, blocks, false)}};
     for (int64_t c = 0; c < g.columns; c += PRODUCT_COLUMNS) {
         int64_t wide = least(PRODUCT_COLUMNS, g.columns - c);
-        pack(k->by_columns, packed->b, input_of(g, rows, (Range){c, c + wide}), deep, false);
+        pack(k->by_columns, packed->b, input_of(g, rows, (Range){c, c + wide}), deep);
         for (int64_t i = 0; i < a.columns; i += PRODUCT_HIGH) {
             int64_t high = least(PRODUCT_HIGH, a.columns - i);
-            pack(k->left_by_columns, packed->a, input_of(a, rows, (Range){i, i + high}), deep,
-                 true);
+            pack(k->left_by_columns, packed->a, input_of(a, rows, (Range){i, i + high}), deep);
             k->block[cpu_products().order](
                 &(ProductBlock){.a = packed->a,
                                 .b = packed->b,
@@ -237,7 +255,9 @@ static void part_block(Packed *packed, float *part, CpuRows a, CpuRows g, Range 
                                 .c = part + i * g.columns + c,
                                 .c_stride = g.columns,
                                 .pitch = k->panels ? 0 : left_pitch(block_pairs(deep)),
-                                .add = add});
+                                .add = add,
+                                .parts = has_parts(),
+                                .ahead = &ahead});
         }
     }
 }
@@ -247,8 +267,9 @@ void products_part(float *part, CpuRows a, CpuRows g, Range rows, Pace *pace) {
     if (rows.begin == rows.end)
         memset(part, 0, (size_t)(a.columns * g.columns) * sizeof *part);
     for (int64_t r = rows.begin; r < rows.end; r += block_depth()) {
-        part_block(&packed, part, a, g, (Range){r, least(r + block_depth(), rows.end)},
-                   r > rows.begin);
+        int64_t end = least(r + block_depth(), rows.end);
+        Range next = {end, least(end + block_depth(), rows.end)};
+        part_block(&packed, part, a, g, (Range){r, end}, next, r > rows.begin);
         if (omp_get_thread_num() == 0)
             pace_call(pace);
     }

@@ -6,15 +6,10 @@
 //
 // denormal inputs count as zeros, and a result that is denormal after rounding becomes a zero with
 // its sign. That is a step of vdpbf16ps, of a fused multiply-add with FTZ and DAZ, and of
-// product_step below, which is plain C. The depth is cut into blocks, each starts from +0, and the
-// sums of blocks, then the bias, are added in order by steps with w = 1. Within a block the terms
-// are added up in one of two orders (SumOrder), by any of the kernels. So an element depends on its
-// row and its column alone: on no range, height, thread or vector width. NaNs are NaNs everywhere,
-// but which of them is left open.
-//
-// Products of inputs in fp32 as sums of two bf16 (bf16x3), high = bf16(x) and low = bf16(x - high),
-// are products of three times the depth: a block of it has the terms low high, then high low, then
-// high high, each filled up with +0 to a multiple of TILE_DEPTH.
+// product_step below, which is plain C. The terms are added up in one of two orders (SumOrder), by
+// any of the kernels; the bias is added at the end by a step with w = 1. So an element depends on
+// its row and its column alone: on no range, height, thread or vector width. NaNs are NaNs
+// everywhere, but which of them is left open.
 #pragma once
 
 #include "../bf16.h"
@@ -22,20 +17,23 @@
 #include <math.h>
 
 enum {
-    PAIRS_DEPTH = 256, // of a block in SUMS_PAIRS
-    TILES_DEPTH = 384, // ... in SUMS_TILES
-    PRODUCT_PAIRS = TILES_DEPTH / 2,
-    PRODUCT_PARTS = 3,    // of a bf16x3 product, each of a quarter of that depth
-    PRODUCT_LOW = 96,     // rows of a panel: a multiple of every tile's height
-    PRODUCT_HIGH = 480,   // of one that keeps nothing, and of a task: a multiple of that
-    PRODUCT_STRIP = 64,   // columns of rows that are made at a time
+    PRODUCT_DEPTH = 256, // of a block
+    PRODUCT_PAIRS = PRODUCT_DEPTH / 2,
+    PRODUCT_HIGH = 480,   // rows of a task
+    PRODUCT_STRIP = 64,   // columns that are made at a time where a factor is not kept
+    PRODUCT_WIDE = 512,   // ... where both are, at most
     PRODUCT_COLUMNS = 256 // of a weight gradient, likewise
 };
 
-// SUMS_PAIRS takes the terms of a block in pairs, of a pair first the odd one, then the even one
-// (an odd end has +0 for a partner): vdpbf16ps. SUMS_TILES takes TILE_DEPTH of them at a time (of
-// the last, missing ones are +0): the even ones are added up from +0, and so are the odd ones;
-// their sum is added to that of the block: tdpbf16ps of AMX.
+// SUMS_PAIRS cuts the depth into blocks of PRODUCT_DEPTH, each of which starts from +0, and adds up
+// their sums in order. It takes the terms of a block in pairs, of a pair first the odd one, then
+// the even one (an odd end has +0 for a partner): vdpbf16ps.
+//
+// SUMS_TILES takes TILE_DEPTH terms at a time (of the last, missing ones are +0): the even ones are
+// added up from +0, and so are the odd ones; their sum is added to that of the terms before:
+// tdpbf16ps of AMX. Inputs in fp32 as sums of two bf16 (bf16x3), high = bf16(x) and
+// low = bf16(x - high), have three times as many: of each TILE_DEPTH the terms low high, then
+// high low, then high high.
 enum { TILE_DEPTH = 32, TILE_PAIRS = TILE_DEPTH / 2 };
 
 // Exact in double but for the one rounding: of two summands that reach beyond a double's bits, one
@@ -57,43 +55,50 @@ enum { PRODUCT_PITCH = PRODUCT_PAIRS + 16, PRODUCT_PANEL = 48 };
 typedef struct ProductOut {
     CpuRows rows;
     int64_t row, column;
-    const float *bias; // [PRODUCT_STRIP], of this strip
+    const float *bias; // of this strip, whole units
 } ProductOut;
 
-// What will be read next: as many pairs of so many rows from `at` on, which lie with the pitch of
-// a.
+// Rows that will be needed next, which are asked for meanwhile.
+typedef struct Walk {
+    const char *at;
+    int64_t pitch, bytes, done; // of the first row, `done` bytes are asked for
+    int64_t rows;               // that are left
+    int64_t blocks;             // in which they are asked for
+    int64_t each;               // lines at a time
+    bool writes;
+} Walk;
 typedef struct ProductAhead {
-    const uint32_t *at;
-    int64_t rows;
+    Walk of[2];
 } ProductAhead;
 
 // c[r] (+)= a[r] b over one block of the depth, or, of the last block, out = c (+) a b. Of
 // `a` whole tiles of rows are read. b lies in units of 16 columns: pair p of column j is
-// b[(j / 16 * pairs + p) * 16 + j % 16]. In SUMS_TILES, pairs is a multiple of TILE_PAIRS.
+// b[(j / 16 * pairs + p) * 16 + j % 16]. In SUMS_TILES, pairs is a multiple of TILE_PAIRS; `parts`
+// (bf16x3): of both factors TILE_PAIRS pairs of low parts stand before as many of high ones.
 typedef struct ProductBlock {
     const uint32_t *a, *b;
     int64_t rows, columns, pairs;
     float *c; // [rows, columns], with c_stride
     int64_t c_stride;
     int64_t pitch; // of a
-    bool add;
-    ProductAhead ahead;
+    bool add, parts;
+    ProductAhead *ahead;   // NULL: nothing is known
     const ProductOut *out; // NULL: the sums stay in c
 } ProductBlock;
 
 // What is packed: `columns` numbers each of `rows` rows from `at` on. Padded: whole units of 16 may
-// be read. It becomes `pairs` pairs, the last ones +0, of each number's bf16; of bf16x3, for which
-// it is fp32, three times as many, one part behind the other: `of` a block. Rows of them lie
-// `pitch` apart.
-typedef enum ProductParts { PARTS_ONE, PARTS_LEFT, PARTS_RIGHT } ProductParts;
+// be read. It becomes `pairs` pairs, the last ones +0, of each number's bf16, or, of fp32, of both
+// `parts` of it. Rows of them lie `pitch` apart.
 typedef struct ProductInput {
     const void *at;
     int64_t rows, columns, stride;
     RowsType type;
-    bool padded;
-    ProductParts parts;
-    int64_t pairs, of, pitch;
+    bool padded, parts;
+    int64_t pairs, pitch;
 } ProductInput;
+static inline int64_t stored_pairs(const ProductInput *in) {
+    return in->parts ? 2 * in->pairs : in->pairs;
+}
 
 // The kernels of a vector width; where the CPU has AVX512-BF16 or AMX and `vectors` allows it,
 // others. `block` by SumOrder; NULL: others have that order.
@@ -106,8 +111,11 @@ typedef struct ProductKernels {
     // Pairs of rows, as the left factor of a weight gradient.
     void (*left_by_columns)(uint32_t *a, const ProductInput *in);
     bool panels; // into which it puts them; false: they become rows
-    // A strip of rows of out into c [rows, PRODUCT_STRIP].
-    void (*begin)(float *c, CpuRows out, Range rows, Range columns);
+    // A strip of rows of out into c [rows, stride].
+    void (*begin)(float *c, int64_t stride, CpuRows out, Range rows, Range columns);
+    // Where both factors are kept: rows of a panel, a multiple of every tile's height, of which a
+    // task has a multiple, and columns of a strip, at most PRODUCT_WIDE.
+    int64_t low, wide;
 } ProductKernels;
 extern const ProductKernels product_kernels_plain, product_kernels_avx2, product_kernels_avx512,
     product_kernels_native_bf16, product_kernels_amx;
@@ -115,7 +123,7 @@ const ProductKernels *product_kernels(void); // of the order in use
 
 // ---- what dense.c calls, in bf16 and bf16x3
 // out = sum of the terms (+ out if add) (+ bias), added up in fp32 and rounded once: first out,
-// then the blocks of the first term, then those of the second, then the bias.
+// then the first term, then the second, then the bias.
 typedef struct ProductTerm {
     CpuRows a;
     const float *w; // [a.columns, out.columns], or transposed

@@ -2,8 +2,8 @@
 //
 // The one idea: two tiles of 16 rows of the left factor and two of 16 columns of the right one give
 // four of sums, which stay in tile registers over a whole block of the depth; both factors lie as
-// the instruction takes them. So four products take four loads, and a strip of the right factor
-// stays in the first cache.
+// the instruction takes them. So four products take four loads: two of the left factor, of which 32
+// rows stay in the first cache, and two of the right one, which passes by from the second.
 #include "products_lanes.h"
 
 enum { SIDE = 16 };
@@ -18,131 +18,151 @@ static const struct {
             .row_bytes = {64, 64, 64, 64, 64, 64, 64, 64},
             .rows = {SIDE, SIDE, SIDE, SIDE, SIDE, SIDE, SIDE, SIDE}};
 
-// ---- what is asked for while tiles are multiplied
+// ---- the sums of two rows of tiles, of two tiles each or one (WIDE)
 
-// Rows, line by line. A burst of requests waits for memory, so each step makes `each` of them, and
-// those of neighbouring lines let the processor go on by itself.
-typedef struct Walk {
-    const char *at; // the row
-    int64_t pitch, bytes, done;
-    int64_t rows, each; // rows that are left
-} Walk;
+// Where they lie: the second row of tiles is so many floats below, a second tile 16 on the right.
+typedef struct Tiles {
+    float *at;
+    int64_t down;
+    size_t line; // bytes from a row of a tile to the next
+} Tiles;
 
-static Walk walk(const void *at, int64_t pitch, int64_t bytes, int64_t rows, int64_t steps) {
-    int64_t lines = rows * ((bytes + LINE - 1) / LINE);
-    return (Walk){at, pitch, bytes, 0, rows, (lines + steps - 1) / steps};
-}
-LANES_INLINE void walk_on(Walk *w, const int WRITES) {
-    for (int64_t i = 0; i < w->each && w->rows > 0; i++) {
-        __builtin_prefetch(w->at + w->done, WRITES, 2);
-        w->done += LINE;
-        if (w->done >= w->bytes) {
-            w->done = 0;
-            w->at += w->pitch;
-            w->rows--;
-        }
+LANES_INLINE void load_sums(Tiles from, const int WIDE) {
+    _tile_loadd(0, from.at, from.line);
+    _tile_loadd(2, from.at + from.down, from.line);
+    if (WIDE == 2) {
+        _tile_loadd(1, from.at + 16, from.line);
+        _tile_loadd(3, from.at + from.down + 16, from.line);
     }
 }
-
-typedef struct Asking {
-    Walk next, out; // the left factor of the next panel; where the sums of this tile go
-} Asking;
-
-// ---- the sums of two by two tiles, or of fewer
-
-typedef float Sums[4][SIDE * 16] __attribute__((aligned(64)));
-
-LANES_INLINE void sums_of(Sums sum, const ProductBlock *k, const uint32_t *a, const uint32_t *b,
-                          const int HIGH, const int WIDE, Asking *q) {
-    const size_t pitch = (size_t)k->pitch * sizeof *a, line = LINE;
+LANES_INLINE void zero_sums(void) {
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
-    for (int64_t p = 0; p < k->pairs; p += TILE_PAIRS) {
-        walk_on(&q->next, 0);
-        walk_on(&q->out, 1);
-        _tile_loadd(4, a + p, pitch);
-        _tile_loadd(6, b + p * 16, line);
-        _tile_dpbf16ps(0, 4, 6);
-        if (WIDE == 2) {
-            _tile_loadd(7, b + (k->pairs + p) * 16, line);
-            _tile_dpbf16ps(1, 4, 7);
-        }
-        if (HIGH == 2) {
-            _tile_loadd(5, a + SIDE * k->pitch + p, pitch);
-            _tile_dpbf16ps(2, 5, 6);
-        }
-        if (HIGH == 2 && WIDE == 2)
-            _tile_dpbf16ps(3, 5, 7);
+}
+LANES_INLINE void store_sums(Tiles to, const int WIDE) {
+    _tile_stored(0, to.at, to.line);
+    _tile_stored(2, to.at + to.down, to.line);
+    if (WIDE == 2) {
+        _tile_stored(1, to.at + 16, to.line);
+        _tile_stored(3, to.at + to.down + 16, to.line);
     }
-    _tile_stored(0, sum[0], line);
-    if (WIDE == 2)
-        _tile_stored(1, sum[1], line);
-    if (HIGH == 2)
-        _tile_stored(2, sum[2], line);
-    if (HIGH == 2 && WIDE == 2)
-        _tile_stored(3, sum[3], line);
 }
 
-// c (+)= a tile of sums.
-LANES_INLINE void put_sums(const ProductBlock *k, const float *sum, int64_t r, int64_t rows,
-                           int64_t column) {
-    float *c = k->c + r * k->c_stride + column;
-    const int64_t stride = k->c_stride, n = k->columns - column;
-    const bool add = k->add;
-    for (int64_t i = 0; i < rows; i++)
-        put(c + i * stride, f16_load(sum + 16 * i), n, add);
+// The second tile of each factor lies so many pairs behind the first.
+LANES_INLINE void multiply(const uint32_t *a, int64_t a_next, size_t pitch, const uint32_t *b,
+                           int64_t b_next, const int WIDE) {
+    _tile_loadd(4, a, pitch);
+    _tile_loadd(6, b, LINE);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_loadd(5, a + a_next, pitch);
+    _tile_dpbf16ps(2, 5, 6);
+    if (WIDE == 2) {
+        _tile_loadd(7, b + b_next, LINE);
+        _tile_dpbf16ps(1, 4, 7);
+        _tile_dpbf16ps(3, 5, 7);
+    }
 }
 
-static Walk walk_of_out(const ProductBlock *k, int64_t r, int64_t unit, const int WIDE) {
-    const CpuRows *rows = &k->out->rows;
-    int64_t bytes = (int64_t)rows_number(rows->type);
-    int64_t at = (k->out->row + r) * rows->stride + k->out->column + unit * 16;
-    int64_t high = k->rows - r < 2 * SIDE ? k->rows - r : 2 * SIDE;
-    return walk((const char *)rows->at + at * bytes, rows->stride * bytes, WIDE * 16 * bytes, high,
-                k->pairs / TILE_PAIRS);
+// low high, high low, high high: nine loads for twelve products.
+LANES_INLINE void multiply_parts(const uint32_t *a, int64_t a_next, size_t pitch, const uint32_t *b,
+                                 int64_t b_next, const int WIDE) {
+    const uint32_t *high = b + TILE_PAIRS * 16;
+    multiply(a, a_next, pitch, high, b_next, WIDE);
+    _tile_loadd(4, a + TILE_PAIRS, pitch);
+    _tile_loadd(5, a + TILE_PAIRS + a_next, pitch);
+    if (WIDE == 2) {
+        _tile_loadd(6, b + b_next, LINE);
+        _tile_dpbf16ps(1, 4, 6);
+        _tile_dpbf16ps(3, 5, 6);
+        _tile_dpbf16ps(1, 4, 7);
+        _tile_dpbf16ps(3, 5, 7);
+    }
+    _tile_loadd(6, b, LINE);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_loadd(6, high, LINE);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(2, 5, 6);
 }
 
-LANES_INLINE void tile(const ProductBlock *k, int64_t r, int64_t unit, const int WIDE, Asking *q) {
-    Sums sum;
+LANES_INLINE void sums_of(const ProductBlock *k, int64_t r, int64_t unit, const int WIDE,
+                          const bool PARTS, ProductAhead *ahead) {
     const uint32_t *a = k->a + r * k->pitch, *b = k->b + unit * k->pairs * 16;
-    bool high = k->rows - r > SIDE;
-    if (k->out != NULL)
-        q->out = walk_of_out(k, r, unit, WIDE);
-    if (high)
-        sums_of(sum, k, a, b, 2, WIDE, q);
-    else
-        sums_of(sum, k, a, b, 1, WIDE, q);
-    for (int64_t i = 0; i < 2 * WIDE; i++) {
-        int64_t row = r + i / WIDE * SIDE, column = (unit + i % WIDE) * 16;
-        int64_t rows = k->rows - row < SIDE ? k->rows - row : SIDE;
-        const float *of = sum[i / WIDE * 2 + i % WIDE];
-        if (k->out == NULL)
-            put_sums(k, of, row, rows, column);
+    const int64_t step = PARTS ? 2 * TILE_PAIRS : TILE_PAIRS;
+    const int64_t a_next = SIDE * k->pitch, b_next = k->pairs * 16;
+    const size_t pitch = (size_t)k->pitch * sizeof *a;
+    for (int64_t p = 0; p < k->pairs; p += step, a += step, b += step * 16) {
+        ask(ahead);
+        if (PARTS)
+            multiply_parts(a, a_next, pitch, b, b_next, WIDE);
         else
-            deliver_sums(k, of, 16, row, rows, column);
+            multiply(a, a_next, pitch, b, b_next, WIDE);
     }
 }
 
-static __attribute__((noinline)) void strips(const ProductBlock *k) {
-    int64_t units = (k->columns + 15) / 16;
-    int64_t tiles = (units + 1) / 2 * ((k->rows + 2 * SIDE - 1) / (2 * SIDE));
-    const int64_t pair = sizeof *k->a;
-    Asking q = {.next = walk(k->ahead.at, k->pitch * pair, k->pairs * pair, k->ahead.rows,
-                             tiles * k->pairs / TILE_PAIRS)};
-    for (int64_t unit = 0; unit < units; unit += 2)
-        for (int64_t r = 0; r < k->rows; r += 2 * SIDE)
+// ---- where sums come from and go to: c, or, where that has no whole tiles, a copy of its rows
+
+typedef float Sums[2 * SIDE][32] __attribute__((aligned(64)));
+
+// The part of a row of the copy that c has, 16 columns at a time.
+#define EACH_ROW(...)                                                                              \
+    for (int64_t i = 0; i < 2 * SIDE && i < k->rows - r; i++)                                      \
+        for (int64_t j = 0; j < 32 && j < k->columns - unit * 16; j += 16) {                       \
+            float *c = k->c + (r + i) * k->c_stride + unit * 16 + j;                               \
+            int64_t n = k->columns - unit * 16 - j;                                                \
+            __VA_ARGS__;                                                                           \
+        }
+
+LANES_INLINE void tile(const ProductBlock *k, int64_t r, int64_t unit, const int WIDE,
+                       const bool PARTS, ProductAhead *ahead) {
+    Sums sum;
+    const bool whole = k->rows - r >= 2 * SIDE && k->columns - unit * 16 >= WIDE * 16;
+    const Tiles copy = {sum[0], SIDE * 32, sizeof sum[0]},
+                there = {k->c + r * k->c_stride + unit * 16, SIDE * k->c_stride,
+                         (size_t)k->c_stride * sizeof *k->c};
+    if (k->add && !whole)
+        EACH_ROW(f16_store(&sum[i][j], get(c, n)))
+    if (k->add)
+        load_sums(whole ? there : copy, WIDE);
+    else
+        zero_sums();
+    sums_of(k, r, unit, WIDE, PARTS, ahead);
+    store_sums(whole && k->out == NULL ? there : copy, WIDE);
+    int64_t rows = k->rows - r < 2 * SIDE ? k->rows - r : 2 * SIDE;
+    for (int u = 0; u < WIDE && k->out != NULL; u++)
+        deliver_sums(k, &sum[0][u * 16], 32, r, rows, (unit + u) * 16, false);
+    if (k->out == NULL && !whole)
+        EACH_ROW(put(c, f16_load(&sum[i][j]), n))
+}
+
+LANES_INLINE void all_tiles(const ProductBlock *k, const bool PARTS) {
+    ProductAhead ahead = {0}; // a copy, which lies in registers
+    int64_t units = (k->columns + 15) / 16, rows = (k->rows + 2 * SIDE - 1) / (2 * SIDE);
+    ask_in(k, rows * ((units + 1) / 2) * k->pairs / (PARTS ? 2 * TILE_PAIRS : TILE_PAIRS));
+    if (k->ahead != NULL)
+        ahead = *k->ahead;
+    for (int64_t r = 0; r < k->rows; r += 2 * SIDE)
+        for (int64_t unit = 0; unit < units; unit += 2)
             if (units - unit > 1)
-                tile(k, r, unit, 2, &q);
+                tile(k, r, unit, 2, PARTS, &ahead);
             else
-                tile(k, r, unit, 1, &q);
+                tile(k, r, unit, 1, PARTS, &ahead);
+    if (k->ahead != NULL)
+        *k->ahead = ahead;
+}
+static __attribute__((noinline)) void tiles(const ProductBlock *k) {
+    if (k->parts)
+        all_tiles(k, true);
+    else
+        all_tiles(k, false);
 }
 
 static void block(const ProductBlock *k) {
     unsigned was = flush_begin();
     _tile_loadconfig(&shapes);
-    strips(k);
+    tiles(k);
     _tile_release();
     flush_end(was);
 }
@@ -181,22 +201,22 @@ LANES_INLINE void store_rows(uint32_t *a, const ProductInput *in, int64_t row, i
 }
 
 LANES_INLINE void pack_floats(uint32_t *a, const ProductInput *in, const bool PARTS) {
-    Square x[PRODUCT_PARTS];
+    Square x[2];
     for (int64_t p = 0; p < in->pairs; p += 16)
         for (int64_t c = 0; c < in->columns; c += 16) {
             for (int i = 0; i < 16; i++)
                 input_pairs((uint32_t *)&x[0][i], in, p + i, c, 16 * 16, ROWS_FP32, PARTS);
-            for (int part = 0; part < (PARTS ? PRODUCT_PARTS : 1); part++) {
+            for (int part = 0; part < (PARTS ? 2 : 1); part++) {
                 transpose(x[part]);
-                store_rows(a, in, c, part * in->pairs + p, x[part], 0, 16);
+                store_rows(a, in, c, pair_at(p, PARTS) + part * TILE_PAIRS, x[part], 0, 16);
             }
         }
 }
 static void transpose_floats(uint32_t *a, const ProductInput *in) {
-    if (in->parts == PARTS_ONE)
-        pack_floats(a, in, false);
-    else
+    if (in->parts)
         pack_floats(a, in, true);
+    else
+        pack_floats(a, in, false);
 }
 
 // Of bf16, 32 columns at a time. Interleaving two rows within 128 bits puts columns 0 to 3, 8 to
@@ -209,11 +229,7 @@ LANES_INLINE __m512i halves_32(const ProductInput *in, int64_t r, int64_t c) {
 static void transpose_halves(uint32_t *a, const ProductInput *in) {
     Square low, high;
     for (int64_t p = 0; p < in->pairs; p += 16) {
-        const int64_t half = sizeof(Half), more = in->rows - 2 * (p + 16);
-        Walk next = walk((const Half *)in->at + 2 * (p + 16) * in->stride, in->stride * half,
-                         in->columns * half, more < 32 ? more : 32, (in->columns + 31) / 32);
         for (int64_t c = 0; c < in->columns; c += 32) {
-            walk_on(&next, 0);
             for (int i = 0; i < 16; i++) {
                 __m512i even = halves_32(in, 2 * (p + i), c),
                         odd = halves_32(in, 2 * (p + i) + 1, c);
@@ -242,4 +258,6 @@ const ProductKernels product_kernels_amx = {.name = "tdpbf16ps",
                                             .by_columns = by_columns,
                                             .transposed = transposed,
                                             .left_by_columns = left_by_columns,
-                                            .begin = begin};
+                                            .begin = begin,
+                                            .low = 2 * SIDE,
+                                            .wide = PRODUCT_WIDE};

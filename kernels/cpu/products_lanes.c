@@ -103,10 +103,11 @@ LANES_INLINE F16 two_steps(F16 sum, Left a, Right w) {
 
 // The sums of a tile, row by row. Apart from where they are made: its registers are all taken.
 static __attribute__((noinline)) void deliver_tile(const ProductBlock *k, const F16 *sum, int64_t r,
-                                                   int64_t unit, int64_t height, int64_t units) {
+                                                   int64_t unit, int64_t height, int64_t units,
+                                                   bool add) {
     int64_t rows = k->rows - r < height ? k->rows - r : height;
     for (int64_t u = 0; u < units; u++)
-        deliver_sums(k, (const float *)(sum + u), 16 * units, r, rows, (unit + u) * 16);
+        deliver_sums(k, (const float *)(sum + u), 16 * units, r, rows, (unit + u) * 16, add);
 }
 
 // The sums of a tile over the depth.
@@ -126,21 +127,30 @@ LANES_INLINE void sums_of_pairs(Sums sum, const ProductBlock *k, const uint32_t 
 }
 
 #if !defined(__AVX512BF16__)
-LANES_INLINE void sums_of_tiles(Sums sum, const ProductBlock *k, const uint32_t *a,
-                                const uint32_t *b, const int HEIGHT, const int64_t ROW,
-                                const int PAIR) {
+LANES_INLINE void some_of_tiles(Sums sum, const uint32_t *a, const uint32_t *b, const int HEIGHT,
+                                const int64_t ROW, const int PAIR) {
     F16 even[24] = {0}, odd[24] = {0};
-    for (int64_t p = 0; p < k->pairs; p++) {
+    for (int64_t p = 0; p < TILE_PAIRS; p++) {
         Right w = right_pairs(b + p * 16);
         UNROLL for (int i = 0; i < HEIGHT; i++) {
             Left x = left_pair(a + i * ROW + p * PAIR);
-            even[i] = step_even(p % TILE_PAIRS == 0 ? f16_set(0) : even[i], x, w);
-            odd[i] = step_odd(p % TILE_PAIRS == 0 ? f16_set(0) : odd[i], x, w);
+            even[i] = step_even(even[i], x, w);
+            odd[i] = step_odd(odd[i], x, w);
         }
-        if ((p + 1) % TILE_PAIRS == 0)
-            UNROLL for (int i = 0; i < HEIGHT; i++) sum[i][0] =
-                plus(sum[i][0], plus(even[i], odd[i]));
     }
+    UNROLL for (int i = 0; i < HEIGHT; i++) sum[i][0] = plus(sum[i][0], plus(even[i], odd[i]));
+}
+LANES_INLINE void sums_of_tiles(Sums sum, const ProductBlock *k, const uint32_t *a,
+                                const uint32_t *b, const int HEIGHT, const int64_t ROW,
+                                const int PAIR) {
+    const int64_t stored = k->parts ? 2 * TILE_PAIRS : TILE_PAIRS;
+    for (int64_t p = 0; p < k->pairs; p += stored)
+        for (int part = k->parts ? 0 : 2; part < 3; part++) {
+            int64_t left = p, right = p; // low high, high low, high high
+            if (k->parts)
+                left += part > 0 ? TILE_PAIRS : 0, right += part != 1 ? TILE_PAIRS : 0;
+            some_of_tiles(sum, a + left * PAIR, b + right * 16, HEIGHT, ROW, PAIR);
+        }
 }
 #else // AVX-512 does it
 LANES_INLINE void sums_of_tiles(UNUSED Sums sum, UNUSED const ProductBlock *k,
@@ -155,13 +165,14 @@ LANES_INLINE void tile(const ProductBlock *k, const uint32_t *a, int64_t r, int6
                        const SumOrder ORDER) {
     Sums sum;
     F16 whole[24 * STRIP];
-    UNROLL for (int i = 0; i < HEIGHT; i++) UNROLL for (int u = 0; u < UNITS; u++) sum[i][u] =
-        f16_set(0);
+    const bool goes_on = ORDER == SUMS_TILES && k->add, add = ORDER == SUMS_PAIRS && k->add;
     const uint32_t *b = k->b + unit * k->pairs * 16;
-    if (unit == 0)
-        ask_for_rows(k, r, HEIGHT);
-    if (k->out != NULL)
-        ask_for_out(k->out, r, unit, HEIGHT, UNITS);
+    float *c = k->c + r * k->c_stride + unit * 16;
+    const int64_t n = k->columns - unit * 16;
+    UNROLL for (int i = 0; i < HEIGHT; i++) UNROLL for (int u = 0; u < UNITS; u++) sum[i][u] =
+        goes_on && r + i < k->rows ? get(c + i * k->c_stride + u * 16, n - u * 16) : f16_set(0);
+    if (k->ahead != NULL)
+        ask(k->ahead);
     if (ORDER == SUMS_TILES)
         sums_of_tiles(sum, k, a, b, HEIGHT, ROW, PAIR);
     else
@@ -169,19 +180,21 @@ LANES_INLINE void tile(const ProductBlock *k, const uint32_t *a, int64_t r, int6
     if (k->out != NULL) {
         UNROLL for (int i = 0; i < HEIGHT; i++) UNROLL for (int u = 0; u < UNITS; u++)
             whole[i * UNITS + u] = sum[i][u];
-        deliver_tile(k, whole, r, unit, HEIGHT, UNITS);
+        deliver_tile(k, whole, r, unit, HEIGHT, UNITS, add);
         return;
     }
     UNROLL for (int i = 0; i < HEIGHT; i++) if (r + i < k->rows)
         UNROLL for (int u = 0; u < UNITS; u++) {
-        int64_t column = (unit + u) * 16;
-        put(k->c + (r + i) * k->c_stride + column, sum[i][u], k->columns - column, k->add);
+        float *to = c + i * k->c_stride + u * 16;
+        put(to, add ? plus(get(to, n - u * 16), sum[i][u]) : sum[i][u], n - u * 16);
     }
 }
 
 // All rows by a strip of units.
 LANES_INLINE void strip(const ProductBlock *k, int64_t unit, const int HEIGHT, const int UNITS,
                         const SumOrder ORDER) {
+    if (unit == 0)
+        ask_in(k, (k->rows + HEIGHT - 1) / HEIGHT * ((k->columns + 16 * UNITS - 1) / (16 * UNITS)));
     if (k->pitch > 0)
         for (int64_t r = 0; r < k->rows; r += HEIGHT)
             tile(k, k->a + r * k->pitch, r, unit, HEIGHT, UNITS, k->pitch, 1, ORDER);
@@ -256,4 +269,6 @@ const ProductKernels KERNELS = {.name = STEPS,
                                 .transposed = transposed,
                                 .left_by_columns = in_panels,
                                 .panels = true,
-                                .begin = begin};
+                                .begin = begin,
+                                .low = 96,
+                                .wide = PRODUCT_STRIP};

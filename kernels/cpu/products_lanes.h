@@ -7,31 +7,40 @@
 
 // ---- where sums go
 
-// c (+)= sum, at the first n columns; a whole unit is 16. Without a call: across one, no vector
-// stays in its register.
+// The first n numbers at c; a whole unit is 16. Without a call: across one, no vector stays in its
+// register.
 #if defined(__AVX512F__)
-LANES_INLINE void put(float *c, F16 sum, int64_t n, bool add) {
-    __mmask16 some = (__mmask16)(n < 16 ? (1u << n) - 1 : 0xffffu);
-    if (add)
-        sum.part[0] = (Vec)_mm512_maskz_loadu_ps(some, c) + sum.part[0];
-    _mm512_mask_storeu_ps(c, some, (__m512)sum.part[0]);
+LANES_INLINE __mmask16 first_of_16(int64_t n) {
+    return (__mmask16)(n < 16 ? (1u << n) - 1 : 0xffffu);
+}
+LANES_INLINE F16 get(const float *c, int64_t n) {
+    return (F16){{(Vec)_mm512_maskz_loadu_ps(first_of_16(n), c)}};
+}
+LANES_INLINE void put(float *c, F16 sum, int64_t n) {
+    _mm512_mask_storeu_ps(c, first_of_16(n), (__m512)sum.part[0]);
 }
 #elif defined(__AVX2__)
-LANES_INLINE void put(float *c, F16 sum, int64_t n, bool add) {
+LANES_INLINE __m256i first_of_16(int64_t n, int part) {
     static const int32_t window[32] = {-1, -1, -1, -1, -1, -1, -1, -1,
                                        -1, -1, -1, -1, -1, -1, -1, -1}; // then zeros
-    F16_EACH(i) {
-        __m256i some = _mm256_loadu_si256((const __m256i *)(window + 16 - (n < 16 ? n : 16)) + i);
-        if (add)
-            sum.part[i] = (Vec)_mm256_maskload_ps(c + 8 * i, some) + sum.part[i];
-        _mm256_maskstore_ps(c + 8 * i, some, (__m256)sum.part[i]);
-    }
+    return _mm256_loadu_si256((const __m256i *)(window + 16 - (n < 16 ? n : 16)) + part);
+}
+LANES_INLINE F16 get(const float *c, int64_t n) {
+    F16 sum;
+    F16_EACH(i) sum.part[i] = (Vec)_mm256_maskload_ps(c + 8 * i, first_of_16(n, i));
+    return sum;
+}
+LANES_INLINE void put(float *c, F16 sum, int64_t n) {
+    F16_EACH(i) _mm256_maskstore_ps(c + 8 * i, first_of_16(n, i), (__m256)sum.part[i]);
 }
 #else
-LANES_INLINE void put(float *c, F16 sum, int64_t n, bool add) {
-    float *each = (float *)&sum;
-    for (int64_t i = 0; i < n && i < 16; i++)
-        c[i] = add ? product_step(c[i], each[i], 1) : each[i];
+LANES_INLINE F16 get(const float *c, int64_t n) {
+    F16 sum = f16_set(0);
+    memcpy(&sum, c, (size_t)(n < 16 ? n : 16) * sizeof *c);
+    return sum;
+}
+LANES_INLINE void put(float *c, F16 sum, int64_t n) {
+    memcpy(c, &sum, (size_t)(n < 16 ? n : 16) * sizeof *c);
 }
 #endif
 
@@ -46,12 +55,12 @@ LANES_INLINE F16 plus(F16 a, F16 b) {
 }
 #endif
 
-// Whole sums of `rows` rows from r on, `apart` floats from each other, of the 16 columns from
-// `column` on: rounded once, with zeros in the padding.
+// Sums of `rows` rows from r on, `apart` floats from each other, of the 16 columns from `column`
+// on, and what is in c, if add: rounded once, with zeros in the padding.
 LANES_INLINE void deliver_rows(const ProductBlock *k, const float *sum, int64_t apart, int64_t r,
-                               int64_t rows, int64_t column, RowsType type) {
+                               int64_t rows, int64_t column, const bool add, RowsType type) {
     const ProductOut out = *k->out;
-    const bool add = k->add, has_bias = out.bias != NULL;
+    const bool has_bias = out.bias != NULL;
     const int64_t j = out.column + column, n = out.rows.columns - j;
     const float *c = k->c + r * k->c_stride + column;
     const int64_t c_stride = k->c_stride;
@@ -72,11 +81,11 @@ LANES_INLINE void deliver_rows(const ProductBlock *k, const float *sum, int64_t 
     }
 }
 LANES_INLINE void deliver_sums(const ProductBlock *k, const float *sum, int64_t apart, int64_t r,
-                               int64_t rows, int64_t column) {
+                               int64_t rows, int64_t column, const bool add) {
     if (k->out->rows.type == ROWS_BF16)
-        deliver_rows(k, sum, apart, r, rows, column, ROWS_BF16);
+        deliver_rows(k, sum, apart, r, rows, column, add, ROWS_BF16);
     else
-        deliver_rows(k, sum, apart, r, rows, column, ROWS_FP32);
+        deliver_rows(k, sum, apart, r, rows, column, add, ROWS_FP32);
 }
 
 // FTZ and DAZ for what is added up between the two.
@@ -92,28 +101,44 @@ LANES_INLINE unsigned flush_begin(void) { return 0; }
 LANES_INLINE void flush_end(unsigned was) { (void)was; }
 #endif
 
-// Rows lie too far apart for the processor to foresee what is needed next: of the left factor of
-// the next panel the rows [r, r + HEIGHT), and where the sums of this tile go.
+// Rows lie too far apart for the processor to foresee what is needed next. A burst of requests
+// waits for memory, so each step of a block makes some of them, line by line: those of neighbouring
+// lines let the processor go on by itself.
 enum { LINE = 64 }; // bytes
-LANES_INLINE void ask_for_rows(const ProductBlock *k, int64_t r, const int HEIGHT) {
-    const ProductAhead *next = &k->ahead;
-    for (int64_t i = r; i < r + HEIGHT && i < next->rows; i++)
-        for (int64_t p = 0; p < k->pairs; p += LINE / (int64_t)sizeof *next->at)
-            __builtin_prefetch(next->at + i * k->pitch + p, 0, 2);
-}
-LANES_INLINE void ask_for_out(const ProductOut *out, int64_t r, int64_t unit, const int HEIGHT,
-                              const int UNITS) {
-    int64_t bytes = (int64_t)rows_number(out->rows.type);
-    for (int i = 0; i < HEIGHT; i++) {
-        int64_t at = (out->row + r + i) * out->rows.stride + out->column + unit * 16;
-        for (int64_t b = 0; b < UNITS * 16 * bytes; b += LINE)
-            __builtin_prefetch((const char *)out->rows.at + at * bytes + b, 1, 2);
+LANES_INLINE void walk_on(Walk *w) {
+    for (int64_t i = 0; i < w->each && w->rows > 0; i++) {
+        if (w->writes)
+            __builtin_prefetch(w->at + w->done, 1, 2);
+        else
+            __builtin_prefetch(w->at + w->done, 0, 2);
+        w->done += LINE;
+        if (w->done >= w->bytes) {
+            w->done = 0;
+            w->at += w->pitch;
+            w->rows--;
+        }
     }
+}
+static void walk_in(Walk *w, int64_t steps) {
+    int64_t lines = w->rows * ((w->bytes + LINE - 1) / LINE);
+    steps *= w->blocks--;
+    w->each = steps > 0 ? (lines + steps - 1) / steps : 0;
+}
+// A block of so many steps begins.
+static void ask_in(const ProductBlock *k, int64_t steps) {
+    if (k->ahead == NULL)
+        return;
+    walk_in(&k->ahead->of[0], steps);
+    walk_in(&k->ahead->of[1], steps);
+}
+LANES_INLINE void ask(ProductAhead *ahead) {
+    walk_on(&ahead->of[0]);
+    walk_on(&ahead->of[1]);
 }
 
 // The sums of a strip that begin with what is there.
-LANES_INLINE void begin(float *c, CpuRows out, Range rows, Range columns) {
-    for (int64_t r = rows.begin; r < rows.end; r++, c += PRODUCT_STRIP)
+LANES_INLINE void begin(float *c, int64_t stride, CpuRows out, Range rows, Range columns) {
+    for (int64_t r = rows.begin; r < rows.end; r++, c += stride)
         for (int64_t j = columns.begin; j < columns.end; j += 16) {
             int64_t at = r * out.stride + j;
             f16_store(c + j - columns.begin, out.type == ROWS_BF16
@@ -170,36 +195,38 @@ LANES_INLINE void put_pairs(uint32_t *to, F16 even, F16 odd) {
 }
 #endif
 
-// Whether a part of bf16x3 has what rounding leaves (products.h: low high, high low, high high).
-LANES_INLINE bool part_is_low(const ProductInput *in, int part) {
-    return in->parts == PARTS_LEFT ? part == 0 : part == 1;
+// Where pair p stands, or the low part of it, before the high one.
+LANES_INLINE int64_t pair_at(int64_t p, const bool PARTS) {
+    return PARTS ? p / TILE_PAIRS * 2 * TILE_PAIRS + p % TILE_PAIRS : p;
 }
 
-// 16 numbers at column c of a row of pairs, in every part.
-LANES_INLINE void put_row(uint32_t *a, const ProductInput *in, int64_t c, F16 x, const bool PARTS) {
-    F16 low = PARTS ? f16_low(x) : x;
-    for (int part = 0; part < (PARTS ? PRODUCT_PARTS : 1); part++)
-        halves_store_loose((Half *)(a + part * in->pairs) + c,
-                           PARTS && part_is_low(in, part) ? low : x);
+// 16 numbers at column c of a row of pairs.
+LANES_INLINE void put_row(uint32_t *a, int64_t c, F16 x, const bool PARTS) {
+    a += pair_at(c / 2, PARTS);
+    if (PARTS) {
+        halves_store_loose((Half *)a, f16_low(x));
+        a += TILE_PAIRS;
+    }
+    halves_store_loose((Half *)a, x);
 }
 LANES_INLINE void pack_rows(uint32_t *a, const ProductInput *in, RowsType type, const bool PARTS) {
     for (int64_t r = 0; r < in->rows; r++, a += in->pitch) {
         for (int64_t c = 0; c < in->columns; c += 16)
-            put_row(a, in, c, input_16(in, r, c, type), PARTS);
+            put_row(a, c, input_16(in, r, c, type), PARTS);
         for (int64_t c = (in->columns + 15) / 16 * 16; c < 2 * in->pairs; c += 16)
-            put_row(a, in, c, f16_set(0), PARTS);
+            put_row(a, c, f16_set(0), PARTS);
     }
 }
 static void by_rows(uint32_t *a, const ProductInput *in) {
     if (in->type == ROWS_BF16)
         pack_rows(a, in, ROWS_BF16, false);
-    else if (in->parts == PARTS_ONE)
+    else if (!in->parts)
         pack_rows(a, in, ROWS_FP32, false);
     else
         pack_rows(a, in, ROWS_FP32, true);
 }
 
-// Pair p of 16 columns from c on, in every part; `apart` numbers lie between two parts.
+// Pair p of 16 columns from c on; its high part lies `apart` numbers behind the low one.
 LANES_INLINE void input_pairs(uint32_t *to, const ProductInput *in, int64_t p, int64_t c,
                               int64_t apart, RowsType type, const bool PARTS) {
     F16 even = f16_set(0), odd = f16_set(0);
@@ -207,16 +234,11 @@ LANES_INLINE void input_pairs(uint32_t *to, const ProductInput *in, int64_t p, i
         even = input_16(in, 2 * p, c, type);
     if (2 * p + 1 < in->rows)
         odd = input_16(in, 2 * p + 1, c, type);
-    if (!PARTS) {
-        put_pairs(to, even, odd);
-        return;
+    if (PARTS) {
+        put_pairs(to, f16_low(even), f16_low(odd));
+        to += apart;
     }
-    F16 even_low = f16_low(even), odd_low = f16_low(odd);
-    for (int part = 0; part < PRODUCT_PARTS; part++)
-        if (part_is_low(in, part))
-            put_pairs(to + part * apart, even_low, odd_low);
-        else
-            put_pairs(to + part * apart, even, odd);
+    put_pairs(to, even, odd);
 }
 
 // Rows that are read for the first time are asked for a few pairs ahead.
@@ -229,18 +251,19 @@ LANES_INLINE void ask_for_pairs(const ProductInput *in, int64_t p, int64_t c) {
 
 LANES_INLINE void pack_columns(uint32_t *b, const ProductInput *in, int unit, RowsType type,
                                const bool PARTS) {
+    const int64_t stored = stored_pairs(in);
     for (int64_t p = 0; p < in->pairs; p++)
         for (int64_t c = 0; c < in->columns; c += 16) {
             if (type == ROWS_BF16)
                 ask_for_pairs(in, p, c);
-            input_pairs(b + (c / unit * in->of + p) * unit + c % unit, in, p, c, in->pairs * unit,
-                        type, PARTS);
+            input_pairs(b + (c / unit * stored + pair_at(p, PARTS)) * unit + c % unit, in, p, c,
+                        TILE_PAIRS * unit, type, PARTS);
         }
 }
 LANES_INLINE void in_units(uint32_t *b, const ProductInput *in, int unit) {
     if (in->type == ROWS_BF16)
         pack_columns(b, in, unit, ROWS_BF16, false);
-    else if (in->parts == PARTS_ONE)
+    else if (!in->parts)
         pack_columns(b, in, unit, ROWS_FP32, false);
     else
         pack_columns(b, in, unit, ROWS_FP32, true);
@@ -249,6 +272,7 @@ static void by_columns(uint32_t *b, const ProductInput *in) { in_units(b, in, 16
 
 static void transposed(uint32_t *b, const ProductInput *in) {
     uint32_t row[16 * PRODUCT_PITCH] __attribute__((aligned(64)));
+    const int64_t stored = stored_pairs(in);
     for (int64_t j = 0; j < in->rows; j += 16) {
         int64_t rows = in->rows - j < 16 ? in->rows - j : 16;
         ProductInput some = *in;
@@ -257,8 +281,8 @@ static void transposed(uint32_t *b, const ProductInput *in) {
         some.pitch = PRODUCT_PITCH;
         by_rows(row, &some);
         memset(row + rows * PRODUCT_PITCH, 0, (size_t)(16 - rows) * PRODUCT_PITCH * sizeof *row);
-        for (int64_t p = 0; p < in->of; p++)
+        for (int64_t p = 0; p < stored; p++)
             for (int i = 0; i < 16; i++)
-                b[(j / 16 * in->of + p) * 16 + i] = row[i * PRODUCT_PITCH + p];
+                b[(j / 16 * stored + p) * 16 + i] = row[i * PRODUCT_PITCH + p];
     }
 }

@@ -46,62 +46,56 @@ static inline float truth_low(float x) {
     return isfinite(high) ? truth_rounded(x - high) : 0;
 }
 
-// The numbers of a block that are multiplied, of each factor, and +0 behind them.
-enum { TRUTH_DEPTH = 384 };
-typedef struct TruthBlock {
-    float a[TRUTH_DEPTH + 2 * TILE_DEPTH], w[TRUTH_DEPTH + 2 * TILE_DEPTH];
-    int64_t depth;
-} TruthBlock;
+// Of each factor so many numbers, `step` apart.
+typedef struct TruthTerms {
+    const float *a, *w;
+    int64_t a_step, w_step, depth;
+} TruthTerms;
 
-static inline void truth_append(TruthBlock *block, const float *a, int64_t a_step, bool a_low,
-                                const float *w, int64_t w_step, bool w_low, int64_t depth) {
-    for (int64_t k = 0; k < depth; k++) {
-        float x = a[k * a_step], y = w[k * w_step];
-        block->a[block->depth] = a_low ? truth_low(x) : truth_rounded(x);
-        block->w[block->depth++] = w_low ? truth_low(y) : truth_rounded(y);
-    }
+// A number of either factor, rounded or what that leaves; +0 behind the last one.
+static inline float truth_a(const TruthTerms *t, int64_t k, bool low) {
+    float x = k < t->depth ? t->a[k * t->a_step] : 0;
+    return low ? truth_low(x) : truth_rounded(x);
+}
+static inline float truth_w(const TruthTerms *t, int64_t k, bool low) {
+    float x = k < t->depth ? t->w[k * t->w_step] : 0;
+    return low ? truth_low(x) : truth_rounded(x);
 }
 
-static inline float truth_of_pairs(const TruthBlock *block) {
+// The terms from `begin` on that are taken together; +0 behind the last changes nothing.
+static inline float truth_of_pairs(const TruthTerms *t, int64_t begin) {
     float sum = 0;
-    for (int64_t k = 0; k < block->depth; k += 2) {
-        sum = truth_step(sum, block->a[k + 1], block->w[k + 1]);
-        sum = truth_step(sum, block->a[k], block->w[k]);
+    for (int64_t k = begin; k < begin + 256 && k < t->depth; k += 2) {
+        sum = truth_step(sum, truth_a(t, k + 1, false), truth_w(t, k + 1, false));
+        sum = truth_step(sum, truth_a(t, k, false), truth_w(t, k, false));
     }
     return sum;
 }
-static inline float truth_of_tiles(const TruthBlock *block) {
-    float sum = 0;
-    for (int64_t begin = 0; begin < block->depth; begin += TILE_DEPTH) {
-        float odd = 0, even = 0;
-        for (int64_t k = begin; k < begin + TILE_DEPTH; k += 2) {
-            even = truth_step(even, block->a[k], block->w[k]);
-            odd = truth_step(odd, block->a[k + 1], block->w[k + 1]);
-        }
-        sum = truth_step(sum, truth_step(even, odd, 1), 1);
+static inline float truth_of_tile(const TruthTerms *t, int64_t begin, bool a_low, bool w_low) {
+    float odd = 0, even = 0;
+    for (int64_t k = begin; k < begin + 32 && k < t->depth; k += 2) {
+        even = truth_step(even, truth_a(t, k, a_low), truth_w(t, k, w_low));
+        odd = truth_step(odd, truth_a(t, k + 1, a_low), truth_w(t, k + 1, w_low));
     }
-    return sum;
+    return truth_step(even, odd, 1);
 }
 
-// a and w are `depth` floats, so many apart; the sum goes on from c, or starts with its first
-// block.
+// The sum goes on from c (pairs: its blocks do, and one that starts has the first for its own).
 static inline float truth_sum(Truth how, float c, bool add, const float *a, int64_t a_step,
                               const float *w, int64_t w_step, int64_t depth) {
-    int64_t most = how.order == SUMS_PAIRS ? 256 : how.parts ? 96 : 384;
-    for (int64_t begin = 0; begin < depth; begin += most) {
-        int64_t deep = begin + most < depth ? most : depth - begin;
-        const float *x = a + begin * a_step, *y = w + begin * w_step;
-        TruthBlock block = {.depth = 0};
+    const TruthTerms t = {a, w, a_step, w_step, depth};
+    if (!add)
+        c = 0;
+    for (int64_t k = 0; how.order == SUMS_PAIRS && k < depth; k += 256) {
+        float sum = truth_of_pairs(&t, k);
+        c = add || k > 0 ? truth_step(c, sum, 1) : sum;
+    }
+    for (int64_t k = 0; how.order == SUMS_TILES && k < depth; k += 32) {
         if (how.parts) {
-            int64_t whole = (deep + TILE_DEPTH - 1) / TILE_DEPTH * TILE_DEPTH;
-            truth_append(&block, x, a_step, true, y, w_step, false, deep);
-            block.depth = whole;
-            truth_append(&block, x, a_step, false, y, w_step, true, deep);
-            block.depth = 2 * whole;
+            c = truth_step(c, truth_of_tile(&t, k, true, false), 1);
+            c = truth_step(c, truth_of_tile(&t, k, false, true), 1);
         }
-        truth_append(&block, x, a_step, false, y, w_step, false, deep);
-        float sum = how.order == SUMS_TILES ? truth_of_tiles(&block) : truth_of_pairs(&block);
-        c = add || begin > 0 ? truth_step(c, sum, 1) : sum;
+        c = truth_step(c, truth_of_tile(&t, k, false, false), 1);
     }
     return c;
 }
@@ -137,7 +131,7 @@ static inline void tried_block(const ProductKernels *kernels, SumOrder order, fl
         pairs = (pairs + TILE_PAIRS - 1) / TILE_PAIRS * TILE_PAIRS;
     ProductInput left = {.at = x, .rows = rows, .columns = depth, .stride = stride},
                  right = {.at = w, .rows = depth, .columns = columns, .stride = columns};
-    left.pairs = left.of = right.pairs = right.of = pairs;
+    left.pairs = right.pairs = pairs;
     left.pitch = PRODUCT_PITCH;
     static uint32_t a[PRODUCT_HIGH * PRODUCT_PITCH] __attribute__((aligned(64)));
     static uint32_t b[PRODUCT_PAIRS * PRODUCT_COLUMNS] __attribute__((aligned(64)));
