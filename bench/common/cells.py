@@ -1,13 +1,12 @@
 """Cells of paired seeds: a case and a method. Each is kept as soon as it is known, and not run again."""
 import glob
-import json
 import os
 import statistics
 import sys
 import tempfile
 import time
 
-from figures import QUIET, ROOT, fringe, keep, option, read_kept, settings
+from figures import QUIET, ROOT, fringe, json_lines, keep, option, read_kept, settings
 
 
 def records_of(folder):
@@ -15,8 +14,7 @@ def records_of(folder):
     paths = glob.glob(os.path.join(folder, "**", "metrics.jsonl"), recursive=True)
     runs = []
     for path in sorted(paths, key=lambda path: (len(path), path)):
-        with open(path) as lines:
-            runs.append([json.loads(line) for line in lines])
+        runs.append(json_lines(path))
     return runs
 
 

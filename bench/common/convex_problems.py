@@ -1,11 +1,10 @@
 """Problems whose optimum is known: trainings of them, and logistic regression of mushroom as Horváth et al. (2019) have
 it in the second figure of DIANA."""
-import json
 import os
 import sys
 import tempfile
 
-from figures import ROOT, SMOKE, fringe as program, needs_module, settings
+from figures import ROOT, SMOKE, fringe as program, needs_module, read_json, settings, write_json
 
 np = needs_module("numpy")
 sys.path.insert(0, os.path.join(ROOT, "python"))
@@ -40,10 +39,7 @@ def one_column(data, folder):
     arrays["split"] = np.ones(len(data.labels), np.uint8)
     fringe.write_tensors(os.path.join(folder, "dataset.safetensors"), arrays)
     path = os.path.join(folder, "dataset.json")
-    with open(path, encoding="utf-8") as file:
-        manifest = json.load(file)
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump({**manifest, "classes": 1, "multilabel": True}, file)
+    write_json(path, {**read_json(path), "classes": 1, "multilabel": True})
 
 
 def ranges_by_label(labels, path):

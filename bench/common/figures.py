@@ -136,10 +136,26 @@ def settings(words):
 QUIET = ("train.eval_every=0", "run.log_every=0", "run.checkpoint_every=0")
 
 
+def read_json(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def write_json(path, value):
+    """Returns the path."""
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(value, file)
+    return path
+
+
+def json_lines(path):
+    with open(path) as lines:
+        return [json.loads(line) for line in lines]
+
+
 def read_run(folder):
     """run.json, and what each epoch says."""
-    with open(os.path.join(folder, "run.json")) as run, open(os.path.join(folder, "metrics.jsonl")) as lines:
-        return json.load(run), [json.loads(line) for line in lines]
+    return read_json(os.path.join(folder, "run.json")), json_lines(os.path.join(folder, "metrics.jsonl"))
 
 
 def trained(config, *words, ranks=1):
@@ -183,10 +199,7 @@ def kept(name):
 
 
 def read_kept(path):
-    if not os.path.exists(path):
-        return {}
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+    return read_json(path) if os.path.exists(path) else {}
 
 
 def keep(path, table):

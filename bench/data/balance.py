@@ -15,7 +15,7 @@ import os
 import re
 import tempfile
 
-from figures import ROOT, Bench, fringe, option, settings, skip
+from figures import ROOT, Bench, fringe, option, settings, skip, write_json
 
 SETS = {"walmart": "hg_walmart/hypergraph.hgr", "dblp-coauthor": "hg_dblp_coauthor/hypergraph.hgr",
         "cora-coauthor": "hg_cora_coauthor/hypergraph.hgr", "ibm01": "hg_ispd98/ibm01.hgr",
@@ -57,9 +57,7 @@ def allowed(report, epsilon, mean, largest):
 
 def walk(bench, known, name, hgr, folder):
     sizes, epsilon = sizes_of(hgr), option("epsilon", 0.03)
-    config = os.path.join(folder, "config.json")
-    with open(config, "w") as out:
-        json.dump({"data": {"path": hgr, "cache": folder}}, out)
+    config = write_json(os.path.join(folder, "config.json"), {"data": {"path": hgr, "cache": folder}})
     for parts in [int(word) for word in option("parts", "2,4,8,16,28,64,128,256,512").split(",")]:
         for score, order in WAYS.items():
             words = ["partition.method=srp", f"stream.order={order}", f"stream.score={score}", f"stream.epsilon={epsilon}"]

@@ -23,7 +23,8 @@ import tempfile
 import time
 import zipfile
 
-from figures import FRINGE, Bench, fringe, keep, kept, markdown, needs_module, option, read_kept, write_tables
+from figures import (FRINGE, Bench, fringe, json_lines, keep, kept, markdown, needs_module, option, read_json,
+                     read_kept, write_json, write_tables)
 
 numpy = needs_module("numpy")
 
@@ -136,13 +137,11 @@ def width_with_room(bench, name, setting, hidden):
 
 def train_figures(bench, name, setting, run, hidden):
     text, seconds, memory = timed([FRINGE, "train", *setting, "--set", f"model.hidden=[{hidden}]", "--ranks", "4"])
-    with open(os.path.join(run, "metrics.jsonl")) as lines:
-        records = [json.loads(line) for line in lines]
+    records = json_lines(os.path.join(run, "metrics.jsonl"))
     epoch = min(r["time"]["epoch"] for r in records)
     bench.figure(f"{name}: epoch of {hidden} wide, 4 ranks", epoch, "s")
     bench.figure(f"{name}: most memory of a rank", memory, "GiB")
-    with open(os.path.join(run, "run.json")) as file:
-        result = json.load(file)["result"]
+    result = read_json(os.path.join(run, "run.json"))["result"]
     planned, taken = result["memory_predicted"] / 2**30, result["memory_taken"] / 2**30
     bench.figure(f"{name}: memory taken by training", taken, "GiB", "planned", planned, taken / planned, OF_PLAN, at_most=True)
     print(f"{name}: loss {records[0]['loss']:.4f} to {records[-1]['loss']:.4f}", flush=True)
@@ -160,9 +159,7 @@ def measure(bench, name, work, epochs, hidden):
     held = sum(x.nbytes for x in arrays_of(generated).values()) / 2**30
     shutil.rmtree(cache, ignore_errors=True)
     shutil.rmtree(run, ignore_errors=True)
-    config = os.path.join(work, name + ".json")
-    with open(config, "w") as out:
-        json.dump(CONFIG, out)
+    config = write_json(os.path.join(work, name + ".json"), CONFIG)
     setting = [config] + [word for s in (f"data.path={files}", f"data.cache={cache}", f"run.dir={run}",
                                          f"train.epochs={epochs}") for word in ("--set", s)]
     row = read_figures(bench, name, files, held) | cut_figures(bench, name, setting)

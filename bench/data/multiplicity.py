@@ -17,7 +17,7 @@ import os
 import struct
 import tempfile
 
-from figures import Bench, fringe, markdown, option, write_tables
+from figures import Bench, fringe, markdown, option, write_json, write_tables
 
 REAL = {"citeseer": "citeseer/citeseer.npz", "cora": "cora/cora.npz", "pubmed": "pubmed/pubmed.npz",
         "coauthor_cs": "coauthor_cs/ms_academic_cs.npz", "coauthor_physics": "coauthor_physics/ms_academic_phy.npz",
@@ -41,10 +41,7 @@ def config_of(name, work):
     if name not in REAL:
         path = os.path.join(work, "graph")
         fringe("generate", name, "-o", path)
-    config = os.path.join(work, "config.json")
-    with open(config, "w") as out:
-        json.dump({"data": {"path": path, "transforms": ["drop-loops", "symmetrize"]}}, out)
-    return config
+    return write_json(os.path.join(work, "config.json"), {"data": {"path": path, "transforms": ["drop-loops", "symmetrize"]}})
 
 
 def remote_rows(path):

@@ -20,7 +20,8 @@ import subprocess
 import sys
 import tempfile
 
-from figures import BUILD, ROOT, Bench, fringe, keep, kept, markdown, option, read_kept, settings, skip, write_tables
+from figures import (BUILD, ROOT, Bench, fringe, keep, kept, markdown, option, read_kept, settings, skip, write_json,
+                     write_tables)
 
 SETS = {"walmart": "hg_walmart/hypergraph.hgr", "dblp-coauthor": "hg_dblp_coauthor/hypergraph.hgr",
         "cora-coauthor": "hg_cora_coauthor/hypergraph.hgr", "ibm01": "hg_ispd98/ibm01.hgr",
@@ -86,8 +87,7 @@ class Hypergraph:
         self.configure(self.dataset)
 
     def configure(self, path):
-        with open(self.config, "w") as out:
-            json.dump({"data": {"path": path, "cache": self.folder}}, out)
+        write_json(self.config, {"data": {"path": path, "cache": self.folder}})
 
     def out(self, parts):
         return os.path.join(self.folder, f"cut.part.{parts}"), os.path.join(self.folder, f"cut.hpart.{parts}")

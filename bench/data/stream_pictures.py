@@ -18,7 +18,7 @@ import random
 import statistics
 import tempfile
 
-from figures import SMOKE, fringe, option, settings
+from figures import SMOKE, fringe, option, read_json, settings
 from plots import COLOURS, Panel, Picture, legend, save, ticks
 from streams import HYPEREDGE, NODE, NO_HYPEREDGE, by_hyperedges, planted, record, write
 
@@ -110,8 +110,7 @@ def snapshots(folder):
     """The figures of all snapshots, by the number of events."""
     found = []
     for name in os.listdir(os.path.join(folder, "snapshots")):
-        with open(os.path.join(folder, "snapshots", name, "stream.json")) as file:
-            found.append(json.load(file))
+        found.append(read_json(os.path.join(folder, "snapshots", name, "stream.json")))
     return sorted((o for o in found if o["name"] != "final"), key=lambda o: o["events"])
 
 

@@ -11,13 +11,12 @@ smoke: --ranks=2
 
 Wants PyTorch Geometric: bench/peers/systems/setup.sh pyg.
 """
-import json
 import os
 import statistics
 import sys
 import tempfile
 
-from figures import ROOT, Bench, fringe, option, peer_python, skip
+from figures import ROOT, Bench, fringe, option, peer_python, read_json, skip, write_json
 
 try:
     import torch
@@ -72,12 +71,12 @@ def apart(mine, theirs):
 
 def one_step(folder, net, model, data, ranks):
     """Largest relative distance of logits, and of what a step of 1 takes off each parameter."""
-    config, start = os.path.join(folder, "config.json"), os.path.join(folder, "start.safetensors")
+    start = os.path.join(folder, "start.safetensors")
     save_file({name: value.contiguous() for name, value in net.state_dict().items()}, start)
-    with open(config, "w") as out:
-        json.dump({"data": {"path": data}, "model": {**model, "weights": start},
-                   "train": {"epochs": 1, "optimizer": "sgd", "lr": 1, "eval_every": 0},
-                   "run": {"dir": os.path.join(folder, "run"), "log_every": 0}}, out)
+    config = write_json(os.path.join(folder, "config.json"), {
+        "data": {"path": data}, "model": {**model, "weights": start},
+        "train": {"epochs": 1, "optimizer": "sgd", "lr": 1, "eval_every": 0},
+        "run": {"dir": os.path.join(folder, "run"), "log_every": 0}})
     fringe("train", config, "--ranks", ranks)
     fringe("predict", config, "--ranks", ranks, "--weights", start, "-o", os.path.join(folder, "rows"))
     d = dataset_dir.read(data)
@@ -136,14 +135,12 @@ def train_fringe(name, seeds, ranks):
     with tempfile.TemporaryDirectory() as folder:
         fringe("train", os.path.join(ROOT, "configs", name + "-sgc.json"), "--ranks", ranks, "--runs", seeds,
                "--set", "run.dir=" + folder, "--set", "train.eval_every=0")
-        with open(os.path.join(folder, "runs.json")) as file:
-            return [100 * score for score in json.load(file)["last"]["test"]]
+        return [100 * score for score in read_json(os.path.join(folder, "runs.json"))["last"]["test"]]
 
 
 def accuracy(bench, seeds, ranks):
     for name, published in PUBLISHED.items():
-        with open(os.path.join(ROOT, "configs", name + "-sgc.json")) as file:
-            decay = json.load(file)["train"]["weight_decay"][0]
+        decay = read_json(os.path.join(ROOT, "configs", name + "-sgc.json"))["train"]["weight_decay"][0]
         mine = train_fringe(name, seeds, ranks)
         theirs = [train_pyg(name, decay, seed) for seed in range(seeds)]
         spread = [f"{statistics.mean(v):.2f} +- {statistics.stdev(v) if seeds > 1 else 0:.2f}" for v in (mine, theirs)]

@@ -13,7 +13,7 @@ import statistics
 import tempfile
 
 from figures import (ROOT, Bench, fringe, keep, kept, markdown, median_epoch, option, peer_python, ran, read_kept,
-                     skip, trained, write_tables)
+                     skip, trained, write_json, write_tables)
 
 PEERS = ("dgl", "pyg")
 GENERATOR = {"reddit-small": "reddit-small", "reddit-half": "planted:nodes=116000,edges=13400000,communities=128"}
@@ -31,12 +31,11 @@ def run_peer(system, graph, model, threads, epochs):
 
 
 def run_fringe(form, graph, model, threads, epochs, folder, precision="fp32"):
-    config = os.path.join(folder, "config.json")
-    with open(config, "w") as out:
-        json.dump({"mode": MODES[form], "data": {"path": graph, "cache": os.path.join(folder, "cache")},
-                   "model": {"layer": LAYER[model], "layers": 3, "hidden": 256, "dropout": 0.5,
-                             "post": ["dropout", "norm", "activation"]},
-                   "train": {"epochs": epochs + 2, "lr": 0.01}, "run": {"threads": threads, "precision": precision}}, out)
+    config = write_json(os.path.join(folder, "config.json"), {
+        "mode": MODES[form], "data": {"path": graph, "cache": os.path.join(folder, "cache")},
+        "model": {"layer": LAYER[model], "layers": 3, "hidden": 256, "dropout": 0.5,
+                  "post": ["dropout", "norm", "activation"]},
+        "train": {"epochs": epochs + 2, "lr": 0.01}, "run": {"threads": threads, "precision": precision}})
     return median_epoch(trained(config)[1])
 
 

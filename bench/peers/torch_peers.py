@@ -12,7 +12,8 @@ import os
 import statistics
 import tempfile
 
-from figures import ROOT, Bench, fringe, keep, kept, markdown, option, peer_python, ran, read_kept, skip, write_tables
+from figures import (ROOT, Bench, fringe, keep, kept, markdown, option, peer_python, ran, read_kept, skip, write_json,
+                     write_tables)
 from peers import GENERATOR, run_fringe
 
 PRECISIONS, MODELS = ("fp32", "bf16"), ("gcn", "sage")
@@ -29,9 +30,7 @@ def run_torch(precision, graph, order, model, threads, epochs):
 
 def parts_of(graph, folder):
     """The folder of a partition into 64 parts."""
-    config = os.path.join(folder, "parts.json")
-    with open(config, "w") as out:
-        json.dump({"data": {"path": graph, "cache": os.path.join(folder, "cache")}}, out)
+    config = write_json(os.path.join(folder, "parts.json"), {"data": {"path": graph, "cache": os.path.join(folder, "cache")}})
     return json.loads(fringe("partition", config, "--parts", 64, "--json").stdout)["folder"]
 
 

@@ -18,8 +18,8 @@ import os
 import statistics
 import tempfile
 
-from figures import (BUILD, ROOT, SMOKE, Bench, keep, kept, look_alike, markdown, needs_rig, option, ran, read_kept,
-                     read_run, write_tables)
+from figures import (BUILD, ROOT, SMOKE, Bench, keep, kept, look_alike, markdown, needs_rig, option, ran, read_json,
+                     read_kept, read_run, write_json, write_tables)
 from rig import assigned, gains, in_turns, middle, ranged, search, vanilla
 
 BARS = {66.8: 2.5, 75.2: 3.0, 78.2: 3.4}  # of gcn; times vanilla
@@ -103,13 +103,9 @@ def write_table(what, words, rows):
 
 def changed(config, run, work):
     """A copy of a config with other keys of its section run."""
-    with open(config) as file:
-        sections = json.load(file)
+    sections = read_json(config)
     sections["run"] = {**sections.get("run", {}), **run}
-    copy = os.path.join(work, os.path.basename(config))
-    with open(copy, "w") as file:
-        json.dump(sections, file)
-    return copy
+    return write_json(os.path.join(work, os.path.basename(config)), sections)
 
 
 def main():

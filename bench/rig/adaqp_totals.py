@@ -16,13 +16,12 @@ bench/results/tables/adaqp_totals.json:
   - of each part: the computation on central rows and the time of its messages, as traced under AdaQP's schedule
     (central). AdaQP hides a message where the first is longer.
 """
-import json
 import os
 import statistics
 import tempfile
 
-from figures import (ROOT, SMOKE, Bench, look_alike, markdown, needs_rig, option, paired_difference, read_run,
-                     write_tables)
+from figures import (ROOT, SMOKE, Bench, look_alike, markdown, needs_rig, option, paired_difference, read_json,
+                     read_run, write_tables)
 from rig import run, search
 
 PUBLISHED_CUT = 79.98
@@ -82,8 +81,7 @@ def communication(work, config, layout, rate, repeats):
 def spans(work, mode):
     """{(rank, epoch, layer, direction): ([spans of own work], [messages])} of a trace, in seconds."""
     found = {}
-    with open(os.path.join(work, mode, "trace.json")) as file:
-        events = json.load(file)["traceEvents"]
+    events = read_json(os.path.join(work, mode, "trace.json"))["traceEvents"]
     for event in events:
         if event["ph"] != "X" or "layer" not in event["args"]:
             continue

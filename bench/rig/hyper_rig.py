@@ -10,12 +10,11 @@ communication); there vanilla, the same rows in few bits (adaqp-published) and f
 turns. Bars: 2 hosts 2.5 and 3 times as fast as vanilla, 4 hosts 2.2 and 2.7. The ideal is the epoch without any
 communication.
 """
-import json
 import os
 import statistics
 import tempfile
 
-from figures import ROOT, Bench, markdown, needs_rig, option, write_tables
+from figures import ROOT, Bench, markdown, needs_rig, option, read_json, write_json, write_tables
 from rig import assigned, gains, in_turns, middle, ranged, search, vanilla
 
 BARS = {"2x1": {"adaqp-published": 2.5, "adaqp": 3.0}, "4x1": {"adaqp-published": 2.2, "adaqp": 2.7}}
@@ -34,13 +33,9 @@ def row(layout, share, rate, mode, turns, ideal):
 
 def balanced(work):
     """The config, cut into parts of equal numbers of pins, too."""
-    with open(CONFIG) as file:
-        config = json.load(file)
+    config = read_json(CONFIG)
     config["partition"]["balance"] = ["edges"]
-    path = os.path.join(work, "walmart.json")
-    with open(path, "w") as out:
-        json.dump(config, out)
-    return path
+    return write_json(os.path.join(work, "walmart.json"), config)
 
 
 def measure(bench, work, config, layout, share, epochs):

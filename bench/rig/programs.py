@@ -21,7 +21,8 @@ import statistics
 import tempfile
 import zipfile
 
-from figures import FRINGE, ROOT, SMOKE, Bench, fringe, markdown, needs_rig, npy, option, ran, settings, write_tables
+from figures import (FRINGE, ROOT, SMOKE, Bench, fringe, markdown, needs_rig, npy, option, ran, read_json, settings,
+                     write_json, write_tables)
 from rig import FIRST, on_hosts
 from streams import by_hyperedges, planted, write
 
@@ -36,8 +37,7 @@ def choices(config, program, method, iterations=option("iterations", 20)):
 
 
 def told(folder):
-    with open(os.path.join(folder, "program.json")) as file:
-        return json.load(file)
+    return read_json(os.path.join(folder, "program.json"))
 
 
 def run(work, config, method, program):
@@ -66,10 +66,8 @@ def planted_stream(work, nodes):
             out.writestr(f"{name}.npy", npy(values))
     events = write(os.path.join(work, "stream.events"), by_hyperedges(planted(nodes, nodes, COMMUNITIES, PURITY, 5)))
     fringe("stream", events, "-o", folder, "--parts", RANKS, "--nodes", path, "--quiet")
-    config = {"path": os.path.join(work, "stream.json"), "srp": f"file:{folder}/snapshots/final/final"}
-    with open(config["path"], "w") as out:
-        json.dump({"data": {"path": os.path.join(folder, "snapshots", "final")}}, out)
-    return config
+    final = {"data": {"path": os.path.join(folder, "snapshots", "final")}}
+    return {"path": write_json(os.path.join(work, "stream.json"), final), "srp": f"file:{folder}/snapshots/final/final"}
 
 
 def shipped(name):

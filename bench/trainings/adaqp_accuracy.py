@@ -20,8 +20,8 @@ import tempfile
 from array import array
 
 from cells import records_of, score_of
-from figures import (ROOT, SMOKE, Bench, fringe, keep, kept, markdown, option, paired_difference, read_kept, settings,
-                     write_tables)
+from figures import (ROOT, SMOKE, Bench, fringe, keep, kept, markdown, option, paired_difference, read_json, read_kept,
+                     settings, write_tables)
 
 NARROW = "lossless.order=auto"  # hundreds of seeds of products with up to 8,415 features would take days
 SETS = {"cora-gcn": [NARROW], "amazon-computers-gcn": [NARROW], "coauthor-physics-gcn": [NARROW],
@@ -62,8 +62,7 @@ class Case:
     def __init__(self, work, name, parts, layers, known, keep):
         self.config, self.parts = os.path.join(ROOT, "configs", name + ".json"), parts
         self.folder = os.path.join(work, f"{name}-{parts}-{layers}")
-        with open(self.config) as file:
-            config = json.load(file)
+        config = read_json(self.config)
         decay = config.get("train", {}).get("weight_decay", [0])
         self.shape = [f"model.layers={layers}", *SETS[name]]
         if layers == 2 and isinstance(decay, list):

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import FRINGE, ROOT, SMOKE, Bench, look_alike, markdown, option, ran, write_tables
+from figures import FRINGE, ROOT, SMOKE, Bench, json_lines, look_alike, markdown, option, ran, write_tables
 from rig import FIRST, RIG
 
 CALLED = os.path.join(ROOT, "bench", "common", "called.py")
@@ -41,11 +41,6 @@ def environment(report, **more):
     return dict(os.environ, FRINGE_CALLED=report, **more)
 
 
-def reports(path):
-    with open(path) as lines:
-        return [json.loads(line) for line in lines]
-
-
 def epochs_by_turns(bench, work, command, called, pairs, epochs):
     """The ratio to the command's epochs, and what Python took in each training."""
     report, cell = os.path.join(work, "turns"), "tiny-2" if SMOKE else "reddit-small-4"
@@ -54,7 +49,7 @@ def epochs_by_turns(bench, work, command, called, pairs, epochs):
     print(said.splitlines()[0], flush=True)
     (turn,) = json.loads(said.splitlines()[-1])["figures"]
     bench.figure("an epoch with a callback over the command's", turn["value"], "x")
-    cpu = statistics.median(one["cpu"] / (one["wall"] * os.cpu_count()) for one in reports(report))
+    cpu = statistics.median(one["cpu"] / (one["wall"] * os.cpu_count()) for one in json_lines(report))
     bench.figure("CPU of Python itself", 100 * cpu, "%", ratio=100 * cpu, bar=1.0, at_most=True)
     return turn, cpu
 
@@ -90,7 +85,7 @@ def late(bench, work, called, graph, epochs):
             ran(*words, env=environment(report))
         elif not on_the_rig(work, [*words, "--hosts", "h1,h2"], report):
             continue
-        found[where] = reports(report)[0]["late"]
+        found[where] = json_lines(report)[0]["late"]
         share = sum(seconds <= SOON for seconds in found[where]) / epochs
         bench.figure(f"epochs within {SOON} s of their end, {where}", 100 * share, "%", ratio=share, bar=0.95)
     return found

@@ -13,12 +13,12 @@ figure is in double. models: a support-vector machine, linear regression and log
 --only=models): their objective above that of scikit-learn's solution (LinearSVC, Ridge, LogisticRegression; needs
 sklearn). Rows with a bar must come near (at most) or stay away (at least).
 """
-import json
 import os
 import tempfile
 
 from convex_problems import DECAY, PARTS, Mushroom, dataset_of, np, one_column, trained, weights_of
-from figures import ROOT, SMOKE, Bench, fringe as program, markdown, needs_module, option, settings, write_tables
+from figures import (ROOT, SMOKE, Bench, fringe as program, markdown, needs_module, option, read_json, settings,
+                     write_json, write_tables)
 
 import fringe
 
@@ -141,28 +141,24 @@ def model_folder(work, name, data, plain):
         arrays = fringe.read_tensors(os.path.join(folder, "dataset.safetensors"))
         arrays["labels"] = 2 * arrays["labels"].astype(np.float32) - 1
         fringe.write_tensors(os.path.join(folder, "dataset.safetensors"), arrays)
-        with open(os.path.join(folder, "dataset.json"), encoding="utf-8") as file:
-            manifest = json.load(file)
-        with open(os.path.join(folder, "dataset.json"), "w", encoding="utf-8") as file:
-            json.dump({**manifest, "multilabel": False, "numeric": True}, file)
+        path = os.path.join(folder, "dataset.json")
+        write_json(path, {**read_json(path), "multilabel": False, "numeric": True})
     return folder
 
 
 def fitted(folder, ranks, words):
     run = tempfile.mkdtemp() + "/run"
-    with open(folder + ".json", "w", encoding="utf-8") as file:
-        json.dump({"data": {"path": folder}, "model": {"layer": "sgc", "layers": 1, "bias": False},
-                   "train": {"optimizer": "sgd", "weight_decay": [LAMBDA], "eval_every": 0, "epochs": 1500}}, file)
-    program("train", folder + ".json", "--ranks", ranks, "--oversubscribe", "--quiet",
+    config = write_json(folder + ".json", {
+        "data": {"path": folder}, "model": {"layer": "sgc", "layers": 1, "bias": False},
+        "train": {"optimizer": "sgd", "weight_decay": [LAMBDA], "eval_every": 0, "epochs": 1500}})
+    program("train", config, "--ranks", ranks, "--oversubscribe", "--quiet",
             *settings([f"run.dir={run}", "run.threads=1", "run.checkpoint_every=0", *words]))
     return weights_of(run)[0]
 
 
 def models(bench, work):
-    with open(os.path.join(work, "words.json"), "w", encoding="utf-8") as file:
-        json.dump({"data": {"path": "cora/cora.npz", "transforms": ["drop-edges"]}}, file)
-    for name, config in (("mushroom", os.path.join(ROOT, "configs", "mushroom-logistic.json")),
-                         ("words of cora", os.path.join(work, "words.json"))):
+    words = write_json(os.path.join(work, "words.json"), {"data": {"path": "cora/cora.npz", "transforms": ["drop-edges"]}})
+    for name, config in (("mushroom", os.path.join(ROOT, "configs", "mushroom-logistic.json")), ("words of cora", words)):
         plain = os.path.join(work, "models", name.split()[0])
         os.makedirs(os.path.dirname(plain), exist_ok=True)
         program("convert", config, plain + "/", "--quiet")

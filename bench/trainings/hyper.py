@@ -18,7 +18,8 @@ import sys
 import tempfile
 import zipfile
 
-from figures import BUILD, FRINGE, SMOKE, Bench, markdown, median_epoch, npy, option, read_run, skip, write_tables
+from figures import (BUILD, FRINGE, SMOKE, Bench, markdown, median_epoch, npy, option, read_json, read_run, skip,
+                     write_json, write_tables)
 
 SETS = {"cora-cocite": "hg_cora_cocite", "cora-coauthor": "hg_cora_coauthor", "citeseer-cocite": "hg_citeseer_cocite",
         "pubmed-cocite": "hg_pubmed_cocite", "dblp-coauthor": "hg_dblp_coauthor", "house": "hg_house", "zoo": "hg_zoo",
@@ -52,15 +53,12 @@ def labels_and_split(folder, source, hgr):
 
 def config_of(folder, variant, hgr, labels, splits, epochs):
     layer, steps = VARIANTS[variant]
-    path = os.path.join(folder, variant + ".json")
-    with open(path, "w") as out:
-        json.dump({"mode": "vanilla", "data": {"path": hgr, "labels": labels, "splits": splits, "cache": folder,
-                                               "transforms": [*steps, f"random:{WIDTH}"]},
-                   "model": {"layer": layer, "layers": 2, "hidden": WIDTH},
-                   "train": {"epochs": epochs + 2, "eval_every": 0},
-                   "run": {"dir": os.path.join(folder, "run-" + variant), "threads": 2, "log_every": 0, "checkpoint_every": 0,
-                           "memory_limit": float(option("limit", "8"))}}, out)
-    return path
+    return write_json(os.path.join(folder, variant + ".json"), {
+        "mode": "vanilla",
+        "data": {"path": hgr, "labels": labels, "splits": splits, "cache": folder, "transforms": [*steps, f"random:{WIDTH}"]},
+        "model": {"layer": layer, "layers": 2, "hidden": WIDTH}, "train": {"epochs": epochs + 2, "eval_every": 0},
+        "run": {"dir": os.path.join(folder, "run-" + variant), "threads": 2, "log_every": 0, "checkpoint_every": 0,
+                "memory_limit": float(option("limit", "8"))}})
 
 
 def train(path):
@@ -70,8 +68,7 @@ def train(path):
         return done.stderr.strip().splitlines()[-1]
     if done.returncode != 0:
         sys.exit(f"fringe train {path} ended with {done.returncode}: {done.stderr[-2000:]}")
-    with open(path) as file:
-        folder = json.load(file)["run"]["dir"]
+    folder = read_json(path)["run"]["dir"]
     run, epochs = read_run(folder)
     shutil.rmtree(folder)
     return median_epoch(epochs), run["result"]["memory_resident"] / 2**20, run["data"]["edges"], run["data"]["nodes"]

@@ -7,12 +7,11 @@ A GCN of 3 x 128 (LayerNorm, standardized features) on 4 ranks. The MLP is the s
 their edges. Mode adaqp is compared with vanilla over paired seeds; it agrees if the means differ by at most max(0.3
 points, 2 standard errors). Micro-F1 of the test nodes after the last epoch.
 """
-import json
 import os
 import statistics
 import tempfile
 
-from figures import SMOKE, Bench, fringe, markdown, option, paired_difference, trained, write_tables
+from figures import SMOKE, Bench, fringe, markdown, option, paired_difference, trained, write_json, write_tables
 
 CONFIG = {"data": {"transforms": ["standardize"]},
           "model": {"layer": "gcn", "layers": 3, "hidden": [128], "post": ["dropout", "norm", "activation"],
@@ -22,9 +21,7 @@ LEAST_GAIN, RANKS = 5, 2 if SMOKE else 4  # points
 
 
 def score(work, folder, mode, seed, epochs, ranks=RANKS):
-    config = os.path.join(work, "labels.json")
-    with open(config, "w") as out:
-        json.dump(CONFIG, out)
+    config = write_json(os.path.join(work, "labels.json"), CONFIG)
     run, _ = trained(config, f"data.path={folder}", f"data.cache={work}/cache", f"mode={mode}", f"run.seed={seed}",
                      f"train.epochs={epochs}", "run.threads=1", ranks=ranks)
     return 100 * run["result"]["last"]["test"]["micro_f1"]

@@ -8,12 +8,11 @@ random-walk, hgnn as configs/SET-hgnn.json has it (its last epoch), and, where n
 harmonic's equations in double. With scikit-learn, too: its k-means of the spectral vectors, where each cluster has the
 class that most of its training nodes have. Bar: harmonic is within a point of the direct solve.
 """
-import json
 import os
 import statistics
 import tempfile
 
-from figures import ROOT, SMOKE, Bench, fringe, markdown, option, settings, trained, write_tables
+from figures import ROOT, SMOKE, Bench, fringe, markdown, option, read_json, settings, trained, write_tables
 
 SOLVED = 10  # splits that are solved and clustered, too: 15 s each
 
@@ -31,8 +30,7 @@ def program(name, config, split, folder):
     out = os.path.join(folder, name)
     fringe("program", name, config, "-o", out, "--quiet",
            *settings(["data.transforms=[]", *([f"data.split_row={split}"] if split is not None else [])]))
-    with open(os.path.join(out, "program.json")) as file:
-        return json.load(file), out
+    return read_json(os.path.join(out, "program.json")), out
 
 
 def hgnn(config, split):
@@ -80,8 +78,7 @@ def clustered(vectors, labels, train):
 
 def measure(bench, name, splits):
     config = os.path.join(ROOT, "configs", f"{name}-hgnn.json")
-    with open(config) as file:
-        data = json.load(file)["data"]
+    data = read_json(config)["data"]
     columns = {}
     for split in range(splits):
         with tempfile.TemporaryDirectory(prefix="fringe-programs-") as folder:

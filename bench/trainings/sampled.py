@@ -10,14 +10,13 @@ expected number follows from the words of each rank's nodes, and the relative er
 coded too. workers: bytes of 2 to 8 ranks. rig: 4 hosts on slow links. diana: mushroom with l1, and with sampled nodes
 and decreasing steps, on twelve ranks. clpt, sampling, iaga: what C-LPT compares, the last in numpy.
 """
-import json
 import os
 import shutil
 import tempfile
 
 from cells import known_cells, measure_cells, names_wanted
 from convex_problems import DECAY, PARTS, Mushroom, dataset_of, np, trained, weights_of
-from figures import SMOKE, fringe as program, kept, markdown, settings, write_tables
+from figures import SMOKE, fringe as program, kept, markdown, read_json, settings, write_json, write_tables
 
 import fringe
 
@@ -50,9 +49,8 @@ class Documents:
 
     def __init__(self, work):
         self.work, plain = work, os.path.join(work, "words")
-        with open(os.path.join(work, "words.json"), "w", encoding="utf-8") as file:
-            json.dump({"data": {"path": f"{WORDS}/{WORDS}.npz", "transforms": ["drop-edges"]}}, file)
-        program("convert", os.path.join(work, "words.json"), plain + "/", "--quiet")
+        config = {"data": {"path": f"{WORDS}/{WORDS}.npz", "transforms": ["drop-edges"]}}
+        program("convert", write_json(os.path.join(work, "words.json"), config), plain + "/", "--quiet")
         data = fringe.read_dataset(plain)
         self.words = data.features != 0
         random = np.random.default_rng(0)
@@ -70,11 +68,9 @@ class Documents:
             lower.astype(np.uint8)[:, None]
         arrays["split"] = np.where(self.fit, 1, 3).astype(np.uint8)
         fringe.write_tensors(os.path.join(folder, "dataset.safetensors"), arrays)
-        with open(os.path.join(folder, "dataset.json"), encoding="utf-8") as file:
-            manifest = json.load(file)
+        path = os.path.join(folder, "dataset.json")
         kind = {"multilabel": False, "numeric": True} if name == "linear" else {"multilabel": True}
-        with open(os.path.join(folder, "dataset.json"), "w", encoding="utf-8") as file:
-            json.dump({**manifest, "classes": 1, **kind}, file)
+        write_json(path, {**read_json(path), "classes": 1, **kind})
 
     def parts(self, ranks):
         """The file of parts, and the part of each node."""
@@ -89,12 +85,9 @@ class Documents:
         return sum(float((1 - np.exp(quiet * self.words[(part == r) & self.fit].sum(0))).sum()) for r in range(1, ranks))
 
     def config(self, name):
-        path = os.path.join(self.work, name + ".json")
-        if not os.path.exists(path):
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump({"data": {"path": os.path.join(self.work, name)}, "model": {"layer": "sgc", "layers": 1, "bias": False}},
-                          file)
-        return path
+        model = {"layer": "sgc", "layers": 1, "bias": False}
+        folder = os.path.join(self.work, name)
+        return write_json(folder + ".json", {"data": {"path": folder}, "model": model})
 
     def settings(self, name, ranks, sample, epochs, *words):
         return [f"partition.method=file:{self.parts(ranks)[0]}", f"train.sample=uniform:{sample}", f"train.epochs={epochs}",

@@ -7,12 +7,11 @@ Each set is trained on one rank, all cores, on CSR and on rows of floats by turn
 aggregated where that is faster (the faster of lossless.order=auto and transform-first, measured in the first round).
 words: a bag of words over a random graph, half a percent of 6,000 columns, made here.
 """
-import json
 import os
 import statistics
 import tempfile
 
-from figures import ROOT, SMOKE, Bench, markdown, median_epoch, needs_module, option, trained, write_tables
+from figures import ROOT, SMOKE, Bench, markdown, median_epoch, needs_module, option, trained, write_json, write_tables
 
 numpy = needs_module("numpy")
 SHARE60 = "data.splits=random:0.6,0.2"
@@ -39,11 +38,9 @@ def make_words(work, nodes, columns):
                 attr_indptr=numpy.cumsum([0, *map(len, words)]), attr_shape=numpy.array([nodes, columns]),
                 train_idx=split[:nodes * 6 // 10], val_idx=split[nodes * 6 // 10:nodes * 8 // 10],
                 test_idx=split[nodes * 8 // 10:])
-    config = os.path.join(work, "words.json")
-    with open(config, "w") as file:
-        json.dump({"data": {"path": path}, "model": {"layer": "gcn", "layers": 2, "hidden": [64], "norm": "none",
-                   "post": ["activation", "dropout"], "input_dropout": 0.5}}, file)
-    return config
+    model = {"layer": "gcn", "layers": 2, "hidden": [64], "norm": "none", "post": ["activation", "dropout"],
+             "input_dropout": 0.5}
+    return write_json(os.path.join(work, "words.json"), {"data": {"path": path}, "model": model})
 
 
 def cases(work):

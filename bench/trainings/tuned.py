@@ -13,7 +13,6 @@ need. --splits: on tunedGNN's own splits, of which the published scores are: med
 is not part of fringe; they have a table of their own. --backend: run.backend of all runs. --seconds: times an epoch and
 its evaluation in every cell and says what all would take, instead of training, by the clock and in seconds of cores.
 """
-import json
 import os
 import resource
 import statistics
@@ -22,7 +21,7 @@ import time
 from functools import partial
 
 from cells import known_cells, measure_cells, names_wanted, not_run
-from figures import ROOT, SMOKE, Bench, kept, markdown, option, paired_difference, trained, write_tables
+from figures import ROOT, SMOKE, Bench, kept, markdown, option, paired_difference, read_json, trained, write_tables
 
 PUBLISHED = {"amazon_computers": 93.99, "amazon_photo": 96.10, "coauthor_cs": 96.17, "coauthor_physics": 97.46}
 METHODS = {"vanilla-1": ("vanilla", 1), "vanilla-4": ("vanilla", 4), "adaqp-4": ("adaqp", 4)}
@@ -74,8 +73,7 @@ def cpu_seconds():
 def time_cells(bench, cells):
     total = [0, 0]
     for name, method in cells:
-        with open(os.path.join(ROOT, "configs", f"tuned-{name.replace('_', '-')}.json")) as file:
-            epochs = json.load(file)["train"]["epochs"]
+        epochs = read_json(os.path.join(ROOT, "configs", f"tuned-{name.replace('_', '-')}.json"))["train"]["epochs"]
         seconds = seconds_of(name, method)
         total = [so_far + one * epochs * option("seeds", 3) for so_far, one in zip(total, seconds)]
         bench.figure(f"{name}, {method}: an epoch of {epochs}", seconds[0], "s")

@@ -16,8 +16,8 @@ import tempfile
 from functools import partial
 
 from cells import known_cells, measure_cells, names_wanted, not_run
-from figures import (ROOT, Bench, allowed_difference, fringe, kept, markdown, option, peer_python, ran, settings,
-                     trained, write_tables)
+from figures import (ROOT, Bench, allowed_difference, fringe, kept, markdown, option, peer_python, ran, read_json,
+                     settings, trained, write_json, write_tables)
 
 SIXTY = 'data.split_keys=["train60_idx","val20_idx","test20_idx"]'
 BATCH = ["model.norm=batch", 'model.post=["norm","activation","dropout"]']
@@ -66,11 +66,10 @@ def run_fringe(case, seeds):
 def run_pyg(case, seeds):
     """On the data that fringe has prepared and with its whole config."""
     with tempfile.TemporaryDirectory() as work:
-        folder, config = os.path.join(work, "data"), os.path.join(work, "config.json")
+        folder = os.path.join(work, "data")
         fringe("convert", config_of(case), folder + "/", *settings(CASES[case][1]))
-        with open(config, "w") as out:
-            json.dump(runs_of(case, 1, "train.epochs=1")[0]["config"], out)
-        epochs = json.load(open(config_of(case)))["train"]["epochs"]
+        config = write_json(os.path.join(work, "config.json"), runs_of(case, 1, "train.epochs=1")[0]["config"])
+        epochs = read_json(config_of(case))["train"]["epochs"]
         words = [peer_python("pyg"), os.path.join(SYSTEMS, "zoo.py"), folder, config, f"--seeds={seeds}",
                  f"--epochs={epochs}", *["--best"][:at_best(case)]]
         return json.loads(ran(*words, env=dict(os.environ, OMP_NUM_THREADS="1")).stdout.splitlines()[-1])
