@@ -1,6 +1,7 @@
 """What tests in Python share: the program, checks behind which a test goes on, and a folder of its own."""
 import atexit
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -47,6 +48,28 @@ def needs_data(name, what):
         sys.exit(sentence)
     print(f"skipped: {sentence}")
     sys.exit(77)
+
+
+def read_json(path):
+    with open(path) as file:
+        return json.load(file)
+
+
+def json_lines(path):
+    with open(path) as lines:
+        return [json.loads(line) for line in lines]
+
+
+def write(path, content):
+    """Text, or bytes."""
+    with open(path, "wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+def write_json(path, value):
+    """Returns the path."""
+    write(path, json.dumps(value))
+    return path
 
 
 def own_folder():

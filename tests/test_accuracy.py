@@ -8,7 +8,7 @@ import os
 import statistics
 import tempfile
 
-from program import ROOT, command, needs_data
+from program import ROOT, command, needs_data, read_json
 
 
 def train(config, ranks, folder, *settings):
@@ -22,14 +22,12 @@ def scores_of(config, runs, *settings, ranks=4):
     """Of the test nodes at the last epoch, in percent."""
     with tempfile.TemporaryDirectory() as folder:
         train(config, ranks, folder, f"--runs {runs}", "train.eval_every=0", *settings)
-        with open(os.path.join(folder, "runs.json")) as file:
-            return [100 * s for s in json.load(file)["last"]["test"]]
+        return [100 * s for s in read_json(os.path.join(folder, "runs.json"))["last"]["test"]]
 
 
 def agrees(config, reference, runs, ranks=4):
     scores = scores_of(config, runs, ranks=ranks)
-    with open(os.path.join(ROOT, "bench", "results", "reference.json")) as file:
-        want = json.load(file)[reference]
+    want = read_json(os.path.join(ROOT, "bench", "results", "reference.json"))[reference]
     error = math.sqrt(statistics.variance(scores) / runs + want["sd"] ** 2 / want["seeds"])
     difference, allowed = abs(statistics.mean(scores) - want["mean"]), max(1.0, 3 * error)
     print(f"{config}: {statistics.mean(scores):.2f} ({runs} seeds), reference {want['mean']:.2f}, allowed {allowed:.2f}")

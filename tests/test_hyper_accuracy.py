@@ -5,12 +5,11 @@ of cora's co-citations 70.0 % of the test nodes, on mushroom 98.8 % (five seeds,
 Seeds deviate by 0.3 points on cora and 0.3 on mushroom; the bounds are 1.5 points each way, or up to all nodes but a few. Both
 sets were seen outside them once the sizes of hyperedges no longer divided (67.9 and 91.2 %), cora without hyperedges for
 the nodes that have none (43 %)."""
-import json
 import os
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-from program import ROOT, command, needs_data
+from program import ROOT, command, needs_data, read_json
 
 BOUNDS = {"cora-cocite": (68.5, 71.5), "mushroom": (97.3, 99.8)}
 
@@ -22,8 +21,7 @@ def score(name, ranks):
         for setting in (f"run.dir={folder}", "train.eval_every=0", "run.log_every=0", "run.threads=1"):
             words += ["--set", setting]
         command(*words)
-        with open(os.path.join(folder, "run.json")) as file:
-            return 100 * json.load(file)["result"]["last"]["test"]["accuracy"]
+        return 100 * read_json(os.path.join(folder, "run.json"))["result"]["last"]["test"]["accuracy"]
 
 
 needs_data("hg_mushroom", "accuracy on hg_cora_cocite and hg_mushroom")

@@ -7,7 +7,7 @@ import os
 import subprocess
 import time
 
-from program import FRINGE, check, command, end, own_folder
+from program import FRINGE, check, command, end, json_lines, own_folder, write_json
 
 work = own_folder()
 
@@ -44,14 +44,12 @@ def epochs_of(events):
 
 
 def metrics_of(run):
-    with open(run + "/metrics.jsonl") as lines:
-        return [json.loads(line) for line in lines]
+    return json_lines(run + "/metrics.jsonl")
 
 
 command("generate", "tiny", "-o", "tiny", "--quiet")
-with open("tiny.json", "w") as file:
-    json.dump({"data": {"path": "tiny"}, "model": {"layers": 2, "hidden": [16]}, "train": {"epochs": 6, "eval_every": 5}},
-              file)
+write_json("tiny.json", {"data": {"path": "tiny"}, "model": {"layers": 2, "hidden": [16]},
+                         "train": {"epochs": 6, "eval_every": 5}})
 for ranks in ("1", "2"):
     run = f"{work}/one{ranks}"
     code, said, events, came = watched("--ranks", ranks, "--set", f"run.dir={run}", "--set", "run.seed=3", "--set",

@@ -8,7 +8,7 @@ import os
 
 import numpy as np
 
-from program import FRINGE, call, check, end, own_folder
+from program import FRINGE, call, check, end, own_folder, write_json
 
 work = own_folder()
 NODES, WORDS, EPOCHS = 240, 150, 4
@@ -45,8 +45,7 @@ def write_sets():
               "model": {"layer": "sage-mean", "layers": 2, "hidden": 12, "norm": "none",
                         "post": ["activation", "dropout"], "input_dropout": 0.4},
               "train": {"epochs": EPOCHS, "eval_every": 2}, "run": {"threads": 1}}
-    with open("words.json", "w") as file:
-        json.dump(config, file)
+    write_json("words.json", config)
 
 
 def write_matrices():

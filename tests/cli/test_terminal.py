@@ -2,11 +2,10 @@
 # once
 """If this failed, a line of fringe would wrap on a terminal of 80 columns, colours would appear where nobody wants
 them, or a command would not say what it does."""
-import json
 import os
 import re
 
-from program import FRINGE, check, end, own_folder
+from program import FRINGE, check, end, own_folder, write, write_json
 from terminal import run
 
 work = own_folder()
@@ -29,9 +28,8 @@ for words in ([], ["--help"], *([name, "--help"] for name in (
         "train", "compare", "evaluate", "predict", "partition", "stream", "generate", "inspect", "config", "doctor"))):
     command(*words)
 shows("generate", command("generate", "tiny", "-o", "tiny"), "tiny")
-with open(work + "/tiny.json", "w") as file:
-    json.dump({"data": {"path": "tiny"}, "model": {"layers": 2, "hidden": [16]},
-               "train": {"epochs": 20, "eval_every": 5}}, file)
+write_json(work + "/tiny.json", {"data": {"path": "tiny"}, "model": {"layers": 2, "hidden": [16]},
+                                 "train": {"epochs": 20, "eval_every": 5}})
 train = command("train", "tiny.json", "--ranks", "4", "--set", "run.dir=one")
 check("it trains", train.status == 0, train.raw)
 shows("starting ranks", train, r"^start +4 ranks  0\.\d s$")
@@ -57,8 +55,7 @@ command("cache")
 command("report", "one")
 command("evaluate", "one")
 command("predict", "one")
-with open(work + "/slow.sh", "w") as file:
-    file.write("""{ echo fringe-stream 1; seq 123456 | sed 's/.*/+h & & 9&/'; echo = half; sleep 1.5; echo +h 1 2; } |
+write(work + "/slow.sh", """{ echo fringe-stream 1; seq 123456 | sed 's/.*/+h & & 9&/'; echo = half; sleep 1.5; echo +h 1 2; } |
         $FRINGE stream - -o streamed --parts 4\n""")
 seen = run(["bash", "slow.sh"], work, 60)
 check("a stream: no line wraps", not seen.too_long(), seen.too_long()[:3])

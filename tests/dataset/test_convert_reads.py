@@ -6,14 +6,13 @@ The arrays are made here, written as an .npz by numpy, and compared with what co
 """
 import csv
 import gzip
-import json
 import os
 import sys
 import tempfile
 import zipfile
 
 from interpreter import start_over
-from program import call, has
+from program import call, has, read_json, write
 
 start_over("numpy", "python3-numpy")
 
@@ -137,8 +136,7 @@ def check_times(folder):
 
 
 def check_meta(folder, several):
-    with open(os.path.join(folder, "meta_dict.json")) as file:
-        meta = json.load(file)
+    meta = read_json(os.path.join(folder, "meta_dict.json"))
     assert meta["num tasks"] == (str(K) if several else "1") and meta["num classes"] == ("2" if several else str(K))
     assert meta["add_inverse_edge"] == meta["is hetero"] == meta["binary"] == "False" and meta["split"] == "random"
     assert os.path.exists(os.path.join(folder, f"RELEASE_v{meta['version']}.txt"))
@@ -184,8 +182,7 @@ def check_graph(arrays, path):
 
 def check_hypergraph(folder):
     lines, path = ["3 6 11", "0.5 1 2 3", "2 3 4", "0 6"] + [str(i) for i in range(1, 7)], os.path.join(folder, "h")
-    with open(path + ".hgr", "w") as file:
-        file.write("\n".join(lines) + "\n")
+    write(path + ".hgr", "\n".join(lines) + "\n")
     convert(path + ".hgr", path + ".npz")
     with np.load(path + ".npz") as file:
         pins = sorted(zip(file["hyperedge"].tolist(), file["node"].tolist()))

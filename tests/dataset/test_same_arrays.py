@@ -7,14 +7,13 @@ the same files, by numpy and scipy; edges with their weights, features, labels a
 import concurrent.futures
 import gzip
 import io
-import json
 import os
 import tempfile
 import warnings
 import zipfile
 
 from interpreter import start_over
-from program import call
+from program import call, write, write_json
 
 start_over("numpy, scipy", "python3-scipy")
 
@@ -51,8 +50,7 @@ def save(path, arrays, packing, version=None):
         for key, array in arrays.items():
             with archive.open(key + ".npy", "w", force_zip64=packing == "zip64") as member:
                 np.lib.format.write_array(member, np.asanyarray(array), version)
-    with open(path, "wb") as file:
-        file.write(packed.getvalue())
+    write(path, packed.getvalue())
 
 
 class Unseekable(io.RawIOBase):
@@ -314,8 +312,7 @@ def beside(draw, folder, shape, integer, kind, fortran):
     splits = {"train_idx": np.arange(0, N, 2), "test_idx": np.arange(1, N, 2)}
     save(os.path.join(folder, "splits.npz"), splits, "stored")
     path = os.path.join(folder, "beside.json")
-    with open(path, "w") as file:
-        json.dump({"data": {"path": "edges.npy", "features": "x.npy", "labels": "y.npy", "splits": "splits.npz"}}, file)
+    write_json(path, {"data": {"path": "edges.npy", "features": "x.npy", "labels": "y.npy", "splits": "splits.npz"}})
     read = {key: np.load(os.path.join(folder, key + ".npy")) for key in arrays}
     row, column = read["edges"] if shape[0] == 2 else read["edges"].T
     return path, {"edges": edges(row, column), "x": read["x"], "y": read["y"], "train_idx": splits["train_idx"]}

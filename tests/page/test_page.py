@@ -10,7 +10,7 @@ import sys
 import xml.dom.minidom
 
 import browser
-from program import check, command as fringe, end, own_folder
+from program import check, command as fringe, end, json_lines, own_folder, read_json, write, write_json
 
 CONFIG = {"data": {"path": "tiny"}, "model": {"layers": 2, "hidden": [8]}, "run": {"log_every": 0},
           "train": {"epochs": 12, "eval_every": 2}, "quantization": {"period": 3, "delay": 0, "group_size": 100},
@@ -23,8 +23,7 @@ def near(a, b):
 
 
 def metrics(run):
-    with open(os.path.join(run, "metrics.jsonl"), encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
+    return json_lines(os.path.join(run, "metrics.jsonl"))
 
 
 def is_bytes(text, value):
@@ -41,8 +40,7 @@ def spread(values, form):
 
 def make_runs():
     fringe("generate", "tiny", "-o", "tiny")
-    with open("config.json", "w", encoding="utf-8") as file:
-        json.dump(CONFIG, file)
+    write_json("config.json", CONFIG)
     fringe("compare", "config.json", "--ranks", "2", "--modes", "adaqp,vanilla", "--runs", "2", "--set", "run.dir=" + ODD)
 
 
@@ -55,13 +53,11 @@ def lengthen(to, epochs):
             os.makedirs(target)
             with open(os.path.join(source, "run.json"), encoding="utf-8") as file:
                 text = file.read()
-            with open(os.path.join(target, "run.json"), "w", encoding="utf-8") as file:
-                file.write(re.sub(r'"lr": [0-9.]+', f'"lr": {0.01 / (1 + number)}', text))
+            write(os.path.join(target, "run.json"), re.sub(r'"lr": [0-9.]+', f'"lr": {0.01 / (1 + number)}', text))
             lines = [json.dumps(line) for line in metrics(source)]
-            with open(os.path.join(target, "metrics.jsonl"), "w", encoding="utf-8") as file:
-                for epoch in range(1, epochs + 1):
-                    line = lines[epoch % len(lines)]
-                    file.write(re.sub(r'"epoch": \d+', f'"epoch": {epoch}', line, count=1) + "\n")
+            write(os.path.join(target, "metrics.jsonl"), "".join(
+                re.sub(r'"epoch": \d+', f'"epoch": {epoch}', lines[epoch % len(lines)], count=1) + "\n"
+                for epoch in range(1, epochs + 1)))
 
 
 def cells(page, table):
@@ -119,8 +115,7 @@ def check_bars(page, runs):
 
 def check_messages(page, runs):
     for mode in ["vanilla", "adaqp"]:
-        with open(os.path.join(ODD, mode, "run-1", "run.json"), encoding="utf-8") as file:
-            exchanges = json.load(file)["exchanges"]
+        exchanges = read_json(os.path.join(ODD, mode, "run-1", "run.json"))["exchanges"]
         expected = sum(e["pairs"][0][1][0] * e["columns"] for e in exchanges)
         titles = page.value("[...document.querySelectorAll('svg[aria-label=\"messages between ranks, %s\"] title')]"
                             ".map(t => t.textContent)" % mode)
@@ -134,9 +129,9 @@ def check_messages(page, runs):
     epochs = [int(re.findall(r"\d+", name)[0]) for name in taken if name.endswith(".json")]
     rows = {}
     for run in ["run-1", "run-2"]:
-        with open(os.path.join(ODD, "adaqp", run, "assignments", f"epoch-{min(epochs)}.json"), encoding="utf-8") as file:
-            for width, count in json.load(file)["parts"][0]["rows"].items():
-                rows[width] = rows.get(width, 0) + count
+        assigned = read_json(os.path.join(ODD, "adaqp", run, "assignments", f"epoch-{min(epochs)}.json"))
+        for width, count in assigned["parts"][0]["rows"].items():
+            rows[width] = rows.get(width, 0) + count
     titles = page.value("[...document.querySelectorAll('svg[aria-label^=\"widths of layer 1 forward\"] title')]"
                         ".map(t => t.textContent)")
     check("rows of each width at the first assignment", all(any(

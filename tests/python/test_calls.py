@@ -16,7 +16,7 @@ import threading
 import warnings
 
 from interpreter import start_over
-from program import FRINGE, ROOT, command, has, own_folder
+from program import FRINGE, ROOT, command, has, json_lines, own_folder, write, write_json
 
 start_over("numpy", "python3-numpy")
 
@@ -45,8 +45,7 @@ def first():
 
 
 def metrics_of(run):
-    with open(os.path.join(run.folder, "metrics.jsonl")) as f:
-        return [json.loads(line) for line in f]
+    return json_lines(os.path.join(run.folder, "metrics.jsonl"))
 
 
 def has_checkpoint(folder):
@@ -116,11 +115,9 @@ def parts():
 def test_ids():
     """Nodes that are named by their input keep their names."""
     tiny = fringe.read_dataset("tiny")
-    with open("named.csv", "w") as f:
-        f.writelines(f"n{a},n{b}\n" for a, b in tiny.edges.T)
-    with open("named-nodes.csv", "w") as f:
-        f.write("id,label,split,x1\n")
-        f.writelines(f"n{i},c{i % 2},{'train' if i % 3 else 'val' if i % 2 else 'test'},{i % 5}\n" for i in range(600))
+    write("named.csv", "".join(f"n{a},n{b}\n" for a, b in tiny.edges.T))
+    write("named-nodes.csv", "id,label,split,x1\n" + "".join(
+        f"n{i},c{i % 2},{'train' if i % 3 else 'val' if i % 2 else 'test'},{i % 5}\n" for i in range(600)))
     run = fringe.train({**CONFIG, "data": {"path": "named.csv", "nodes": "named-nodes.csv", "ids": "text"}})
     found = run.predict()
     assert sorted(found.ids) == sorted(f"n{i}" for i in range(600)) and len(found.scores) == 600
@@ -354,12 +351,10 @@ def test_program():
     others = "scipy pandas matplotlib torch networkx"
     assert run("-c", f"import fringe, sys; print(sys.modules.keys() & {others.split()})") == (0, "set()\n")
     assert run(os.path.join(ROOT, "python", "fringe"), "train", "none.json")[0] == 66
-    with open("matrix.svmlight", "w") as f:
-        f.write("1 1:0.5\n0 2:1\n")
+    write("matrix.svmlight", "1 1:0.5\n0 2:1\n")
     code, said = run("-m", "fringe", "convert", "matrix.svmlight", "matrix.npz")
     assert ("wrote matrix.npz" in said) if code == 0 else (code == 69 and "scikit-learn" in said), said
-    with open("cut.pkl", "wb") as f:
-        f.write(b"\x80\x04\x95 cut")
+    write("cut.pkl", b"\x80\x04\x95 cut")
     code, said = run("-m", "fringe", "convert", "cut.pkl", "cut.npz")
     assert code == 65 and said.startswith("fringe: cut.pkl is not read, so it is perhaps damaged"), said
 
@@ -379,9 +374,8 @@ def check_types():
     """The examples of docs/python.md have no mistakes of types by mypy --strict, and mistakes are found."""
     with open(os.path.join(ROOT, "docs/python.md")) as page, open("examples.py", "w") as f:
         f.write("\n".join(re.findall(r"```python\n(.*?)```", page.read(), re.S)))
-    with open("wrong.py", "w") as f:
-        f.write("import fringe\nfringe.Model(layer='gnc')\nfringe.train({}, rank=2)\nfringe.to_pyg('runs/x')\n"
-                "fringe.train('x').epochs['loss'].minimum()\n")
+    write("wrong.py", "import fringe\nfringe.Model(layer='gnc')\nfringe.train({}, rank=2)\nfringe.to_pyg('runs/x')\n"
+                      "fringe.train('x').epochs['loss'].minimum()\n")
     done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", "examples.py", "wrong.py"],
                           capture_output=True, text=True, env={**os.environ, "MYPYPATH": os.path.join(ROOT, "python")})
     found = [line for line in done.stdout.splitlines() if re.match(r"(examples|wrong)\.py:\d+: error:", line)]
@@ -393,8 +387,7 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background of a shell ignore it
     own_folder()
     fringe.generate("tiny", "tiny")
-    with open("tiny.json", "w") as file:
-        json.dump({**CONFIG, "model": {"hidden": [8]}}, file)
+    write_json("tiny.json", {**CONFIG, "model": {"hidden": [8]}})
     wanted = [word for word in sys.argv[1:] if word != "--here"]  # all, or those that are named
     for name, test in list(globals().items()):
         if name.startswith("test_") and (not wanted or name[5:] in wanted):

@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 from interpreter import start_over
-from program import FRINGE, call, command, own_folder
+from program import FRINGE, call, command, own_folder, write, write_json
 
 start_over("numpy", "python3-numpy")
 
@@ -55,8 +55,7 @@ def follow_refusal(path):
     if kind in REFUSED:
         return
     REFUSED.add(kind)
-    with open("refused.json", "w") as file:
-        json.dump({"data": {"path": path}}, file)
+    write_json("refused.json", {"data": {"path": path}})
     done = call("config", "check", "--files", "refused.json")
     line = re.search(r"convert (?:it|them): (python3 .*)$", done.stderr, re.M)
     assert done.returncode == 65 and line, (path, done.returncode, done.stderr)
@@ -131,8 +130,7 @@ def files_of_torch():
     torch.save((whole, None), "old.pt")
     torch.save((whole, {"x": torch.tensor([0, NODES]), "edge_index": torch.tensor([0, EDGES.shape[1]])}), "sliced.pt")
     torch.save(whole, "graph.pt")
-    with open("graph.pkl", "wb") as file:
-        pickle.dump(whole, file)
+    write("graph.pkl", pickle.dumps(whole))
     for path in ("new.pt", "old.pt", "sliced.pt", "graph.pt", "graph.pkl"):
         found, said = converted(path)
         same_edges(found)
@@ -223,9 +221,9 @@ def graphs_of_networkx():
     assert len(program_reads("out.npz").masks["train"]) == NODES
     os.replace("g.graphml", "g.xml")  # told by its first bytes
     same_edges(converted("g.xml")[0], weights=WEIGHTS)
-    for write in networkx.write_graph6, networkx.write_sparse6:
-        write(networkx.path_graph(4), f"g.{write.__name__[6]}6", header=False)
-        found, said = converted(f"g.{write.__name__[6]}6")
+    for write_as in networkx.write_graph6, networkx.write_sparse6:
+        write_as(networkx.path_graph(4), f"g.{write_as.__name__[6]}6", header=False)
+        found, said = converted(f"g.{write_as.__name__[6]}6")
         assert sorted(map(tuple, found["edge_index"].T.tolist())) == [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)], said
     networkx.write_adjlist(graph, "g.adjlist")
     found, said = converted("g.adjlist")
@@ -236,22 +234,18 @@ def graphs_of_networkx():
         with gzip.open(f"{name}.json.gz", "wt") as file:
             json.dump(form, file)
         same_edges(converted(f"{name}.json.gz")[0], weights=WEIGHTS)
-    with open("list.json", "w") as file:
-        json.dump([1, 2], file)
+    write_json("list.json", [1, 2])
     refused("no graph as networkx writes it", "list.json")
-    with open("list.json", "w") as file:
-        json.dump([[2, 0, 0.5], [0, 1, 1.5]], file)
+    write_json("list.json", [[2, 0, 0.5], [0, 1, 1.5]])
     assert names_read(wrote("list.json")[0]) == [["source", "target", "weight"], ["2", "0", "0.5"], ["0", "1", "1.5"]]
     for name, last in (("ids", "1 target 0"), ("twice", "0 target 1")):
-        with open(f"{name}.gml", "w") as file:
-            file.write("graph [ directed 1 node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] edge [ source "
-                       f"{last} ] ]")
+        write(f"{name}.gml", "graph [ directed 1 node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] edge [ source "
+                             f"{last} ] ]")
     assert converted("ids.gml")[0]["edge_index"].tolist() == [[0, 1], [1, 0]]
     refused("twice.gml: networkx does not read it: edge #1", "twice.gml")
     for node in graph:
         graph.nodes[node].update(x=X[node].tolist(), y=int(Y[node]), colour="red")
-    with open("g.gpickle", "wb") as file:
-        pickle.dump(graph, file)
+    write("g.gpickle", pickle.dumps(graph))
     found, said = converted("g.gpickle")
     same_edges(found, weights=WEIGHTS)
     same(found, x=X, y=Y)
@@ -259,15 +253,13 @@ def graphs_of_networkx():
     for node in graph:  # without x and y a table has what there is
         graph.nodes[node].clear()
         graph.nodes[node].update(group="ab"[node % 2], age=node / 4, place=str(node), at=[1, 2])
-    with open("g.gpickle", "wb") as file:
-        pickle.dump(graph, file)
+    write("g.gpickle", pickle.dumps(graph))
     out, said = wrote("g.gpickle")
     rows = names_read("out-nodes.csv")
     assert rows[:3] == [["id", "group", "age"], ["0", "a", "0.0"], ["1", "b", "0.25"]] and len(rows) == NODES + 1, rows
     assert names_read(out)[0] == ["source", "target", "weight"] and "not converted, of nodes: place, at" in said, said
     for name in ("cut.gpickle", "cut.svmlight", "cut.json"):
-        with open(name, "wb") as file:
-            file.write(b"\x80\x04\x95 cut")
+        write(name, b"\x80\x04\x95 cut")
         refused(f"{name} is not read, so it is perhaps damaged", name)
     once = networkx.Graph([(0, 1), (1, 1), (2, 0)])
     networkx.write_gml(once, "once.gml")
@@ -300,8 +292,7 @@ def names_of_networkx():
     del graph["b"]["#a"]["weight"]
     for number, node in enumerate(graph):
         graph.nodes[node].update(feat=[number, 0.5], label=number % 2)
-    with open("n.pkl", "wb") as file:
-        pickle.dump(graph, file)
+    write("n.pkl", pickle.dumps(graph))
     out, said = wrote("n.pkl")
     assert "out-nodes.csv (1 of them without an edge): name it as data.nodes" in said, said
     assert "1 of 10 edges have no weight and count 1" in said, said
@@ -337,19 +328,16 @@ def matrices_of_scipy():
     refused("none of its arrays is a square matrix: X", "m.mat")
     zeros = matrix.tocsr(copy=True)
     zeros.data[0] = 0
-    with open("s.pkl", "wb") as file:
-        pickle.dump(zeros, file, protocol=2)
+    write("s.pkl", pickle.dumps(zeros, protocol=2))
     assert converted("s.pkl")[0]["edge_index"].shape[1] == EDGES.shape[1] - 1
     with gzip.open("dict.pkl.gz", "wb") as file:
         pickle.dump({"edge_index": EDGES, "x": sp.csr_matrix(X), "labels": Y, "note": "n"}, file)
     found, _ = converted("dict.pkl.gz")
     same_edges(found)
     same(found, x=X, y=Y)
-    with open("s.pkl", "wb") as file:
-        pickle.dump(sp.csr_matrix(X), file)
+    write("s.pkl", pickle.dumps(sp.csr_matrix(X)))
     refused("is 30 x 6; that of a graph is square", "s.pkl")
-    with open("s.pkl", "wb") as file:
-        pickle.dump(3, file)
+    write("s.pkl", pickle.dumps(3))
     refused("holds a int", "s.pkl")
 
 
@@ -390,8 +378,7 @@ def planetoid(folder):
     parts = {"x": sp.csr_matrix(x[:4]), "tx": sp.csr_matrix(x[test]), "allx": sp.csr_matrix(x[:known]), "y": y[:4],
              "ty": y[test], "ally": y[:known], "graph": graph}
     for kind, value in parts.items():
-        with open(os.path.join(folder, f"ind.citeseer.{kind}"), "wb") as file:
-            pickle.dump(value, file, protocol=2)
+        write(os.path.join(folder, f"ind.citeseer.{kind}"), pickle.dumps(value, protocol=2))
     np.savetxt(os.path.join(folder, "ind.citeseer.test.index"), test, "%d")
     rows, masks = np.arange(nodes), {}
     masks.update(train_mask=rows < 4, val_mask=(rows >= 4) & (rows < 504), test_mask=np.isin(rows, test))
@@ -464,28 +451,23 @@ def files_of_sklearn():
 def lists_of_json():
     """Features as MUSAE has them, for data.nodes and data.features; a split; ids in no order, and none twice."""
     rows = {"10": [3, 1, 1], "2": [], "1": [0]}
-    with open("f.json", "w") as file:
-        json.dump(rows, file)
+    write_json("f.json", rows)
     found, said = converted("f.json")
     assert "data.nodes" in said and found["ids"].tolist() == [1, 2, 10] and found["attr_shape"].tolist() == [3, 4]
     assert found["attr_indptr"].tolist() == [0, 1, 1, 3] and found["attr_indices"].tolist() == [0, 1, 3]
-    with open("e.txt", "w") as file:
-        file.write("1 10\n10 2\n2 1\n")
+    write("e.txt", "1 10\n10 2\n2 1\n")
     for key in ("nodes", "features"):
-        with open("c.json", "w") as file:
-            json.dump({"data": {"path": "e.txt", key: "out.npz"}}, file)
+        write_json("c.json", {"data": {"path": "e.txt", key: "out.npz"}})
         subprocess.run([FRINGE, "convert", "c.json", "read.npz", "--force", "--quiet"], check=True)
         with np.load("read.npz") as read:
             dense = np.zeros((3, 4))
             for row in range(3):
                 dense[row, read["attr_indices"][read["attr_indptr"][row]:read["attr_indptr"][row + 1]]] = 1
         assert np.array_equal(dense, [[1, 0, 0, 0], [0, 0, 0, 0], [0, 1, 0, 1]]), (key, dense)
-    with open("e.txt", "w") as file:
-        file.write("1 10\n10 3\n3 1\n")
+    write("e.txt", "1 10\n10 3\n3 1\n")
     stopped = subprocess.run([FRINGE, "convert", "c.json", "read.npz", "--force"], capture_output=True, text=True)
     assert stopped.returncode == 65 and "are not those of the nodes" in stopped.stderr, stopped.stderr
-    with open("f.json", "w") as file:
-        json.dump({"train": [2, 0], "val": [], "test": [1]}, file)
+    write_json("f.json", {"train": [2, 0], "val": [], "test": [1]})
     assert converted("f.json")[0]["train"].tolist() == [2, 0]
 
 
@@ -505,31 +487,27 @@ def hypergraphs_of_others():
     xgi = {"hypergraph-data": {}, "node-data": {str(v): {} for v in ids}, "edge-data": {str(k): {} for k in range(5)},
            "edge-dict": {str(k): [str(v) for v in nodes] for k, nodes in enumerate(members)}}
     for name, data in (("hif", hif), ("xgi", xgi)):
-        with open(f"{name}.json", "w") as file:
-            json.dump(data, file)
+        write_json(f"{name}.json", data)
         out, said = wrote(f"{name}.json")
         assert out == "out.pins.csv" and "nodes are in out-nodes.csv (1 of them" in said, (out, said)
         assert ("their names are not converted" in said and "of hyperedges: color" in said and "1 hyperedge has no nodes" in said) == (
             name == "hif"), said
-        with open("nodes.json", "w") as file:
-            json.dump({"data": {"path": out, "nodes": "out-nodes.csv", "columns": {"label": "club"} if name == "hif" else {}}}, file)
+        columns = {"label": "club"} if name == "hif" else {}
+        write_json("nodes.json", {"data": {"path": out, "nodes": "out-nodes.csv", "columns": columns}})
         read, found = members_read("nodes.json")
         assert found == [sorted(nodes) for nodes in members] and read.features is None
         assert (read.hyperedge_weight.tolist() == [1, 2, 3, 4, 5] and read.labels.tolist() == [0, 1] * 5) if name == "hif" else (
             read.hyperedge_weight is None)
     for one, role in zip(hif["incidences"], "ttthth" * 3):
         one["direction"] = {"t": "tail", "h": "head"}[role]
-    with open("directed.json", "w") as file:
-        json.dump(hif, file)
+    write_json("directed.json", hif)
     read = members_read(wrote("directed.json")[0])[0]
     want = sorted({"t": 1, "h": 2}[role] for _, role in zip(hif["incidences"][:-1], "ttthth" * 3))  # a tail alone leads nowhere
     assert sorted(read.role.tolist()) == want, (read.role, want)
-    with open("named.pickle", "wb") as file:
-        pickle.dump({f"paper {k}": {f"author {v}" for v in nodes} for k, nodes in enumerate(members)}, file)
+    write("named.pickle", pickle.dumps({f"paper {k}": {f"author {v}" for v in nodes} for k, nodes in enumerate(members)}))
     found = members_read(wrote("named.pickle")[0])[1]
     assert found == [sorted(nodes) for nodes in members], found
-    with open("neighbours.pickle", "wb") as file:
-        pickle.dump({0: [1, 2], 1: [0], 2: [0]}, file)
+    write("neighbours.pickle", pickle.dumps({0: [1, 2], 1: [0], 2: [0]}))
     refused("may be the neighbours of nodes", "neighbours.pickle")
     with open("mails-nverts.txt", "w") as sizes, open("mails-simplices.txt", "w") as nodes:
         sizes.write("".join(f"{len(one)}\n" for one in members))
@@ -551,8 +529,7 @@ def folder_of_hypergcn():
     x, y = sp.csr_matrix(RANDOM.integers(0, 2, (6, 4)).astype(np.float32)), [0, 1, 2, 0, 1, 2]
     for name, value in (("hypergraph", members), ("features", x), ("labels", y),
                         ("splits/1", {"train": [0, 5], "test": [1, 2, 3, 4]}), ("splits/10", {"train": [], "test": []})):
-        with open(f"cocitation/{name}.pickle", "wb") as file:
-            pickle.dump(value, file)
+        write(f"cocitation/{name}.pickle", pickle.dumps(value))
     out, said = wrote("cocitation")
     assert "the split is 1.pickle, the first of 2" in said, said
     read, found = members_read(out)
@@ -564,8 +541,7 @@ def folder_of_hypergcn():
 def unknown_files():
     """Of the command, with its exit status; what no loader is for is left to the program."""
     for name, words, *codes in (("graph.unknown", "does not say what format", 78), ("graph.bin", "", 65, 69)):
-        with open(name, "w") as file:
-            file.write("?")
+        write(name, "?")
         stopped = subprocess.run([sys.executable, os.path.dirname(fringe.__file__), "convert", name, "o.npz"],
                                  env={**os.environ, "FRINGE_PROGRAM": FRINGE}, capture_output=True, text=True)
         assert stopped.returncode in codes and words in stopped.stderr, (stopped.returncode, stopped.stderr)

@@ -13,7 +13,7 @@ import os
 import warnings
 
 from interpreter import start_over
-from program import ROOT, command, own_folder
+from program import ROOT, command, own_folder, write_json
 
 start_over("numpy", "python3-numpy")
 
@@ -32,9 +32,7 @@ def train(folder, **sections):
               "run": {"dir": folder, "threads": 1}}
     for name, section in sections.items():
         config[name] = {**config[name], **section}
-    with open(f"{folder}.json", "w") as file:
-        json.dump(config, file)
-    command("train", f"{folder}.json", "--quiet")
+    command("train", write_json(f"{folder}.json", config), "--quiet")
     return fringe.read_run(folder)
 
 

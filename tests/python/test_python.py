@@ -5,7 +5,6 @@ that computes something else. tests/docs runs the code of docs/python.md.
 The parts with PyG run in the Python that FRINGE_PYG names, or in the environment that setup.sh makes.
 """
 import importlib.util
-import json
 import os
 import re
 import struct
@@ -16,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 from interpreter import start_over
-from program import ROOT, call, own_folder
+from program import ROOT, call, json_lines, own_folder, write_json
 
 start_over("numpy, scipy", "python3-numpy, python3-scipy")
 
@@ -47,8 +46,7 @@ def refused(text, call, *arguments, **named):
 
 
 def write_config(name, **sections):
-    with open(name, "w") as f:
-        json.dump(sections, f)
+    write_json(name, sections)
 
 
 # --- without PyG
@@ -256,8 +254,7 @@ def test_multilabel():
 def test_run():
     command("train", os.path.join(ROOT, "configs/villages.json"), "--set", "train.epochs=20")
     run = fringe.read_run("runs/villages")
-    with open("runs/villages/metrics.jsonl") as f:
-        lines = [json.loads(line) for line in f]
+    lines = json_lines("runs/villages/metrics.jsonl")
     assert run.epochs["epoch"].tolist() == list(range(1, 21))
     assert run.epochs["loss"].tolist() == [line["loss"] for line in lines]
     accuracy = run.epochs["validation.accuracy"]
