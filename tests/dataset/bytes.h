@@ -133,23 +133,29 @@ typedef struct GraphFile {
     int method;
 } GraphFile;
 
-static inline void set_int64(Array *a, const char *key, int count, const int64_t *value) {
-    *a = (Array){.key = key, .descr = "<i8", .bytes = (size_t)count * sizeof *value};
-    snprintf(a->shape, sizeof a->shape, "(%d,)", count);
-    memcpy(a->data, value, a->bytes);
+static inline void reshape(Array *a, const char *shape) {
+    snprintf(a->shape, sizeof a->shape, "%s", shape);
 }
 
-static inline void set_float(Array *a, const char *key, int count, const float *value) {
-    *a = (Array){.key = key, .descr = "<f4", .bytes = (size_t)count * sizeof *value};
-    snprintf(a->shape, sizeof a->shape, "(%d,)", count);
+// A list of numbers, or rows of so many columns.
+static inline void set_numbers(Array *a, const char *key, const char *descr, int columns,
+                               const void *value, size_t count, size_t size) {
+    *a = (Array){.key = key, .descr = descr, .bytes = count * size};
     memcpy(a->data, value, a->bytes);
+    if (columns == 0)
+        snprintf(a->shape, sizeof a->shape, "(%zu,)", count);
+    else
+        snprintf(a->shape, sizeof a->shape, "(%zu, %d)", count / (size_t)columns, columns);
 }
-#define INTS(file, which, key, ...)                                                                \
-    set_int64(&(file)->array[which], key, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t),      \
-              (int64_t[]){__VA_ARGS__})
-#define FLOATS(file, which, key, ...)                                                              \
-    set_float(&(file)->array[which], key, sizeof((float[]){__VA_ARGS__}) / sizeof(float),          \
-              (float[]){__VA_ARGS__})
+#define SET_NUMBERS(a, key, descr, type, columns, ...)                                             \
+    set_numbers(a, key, descr, columns, (type[]){__VA_ARGS__},                                     \
+                sizeof((type[]){__VA_ARGS__}) / sizeof(type), sizeof(type))
+#define SET_INTS(a, key, ...) SET_NUMBERS(a, key, "<i8", int64_t, 0, __VA_ARGS__)
+#define SET_FLOATS(a, key, ...) SET_NUMBERS(a, key, "<f4", float, 0, __VA_ARGS__)
+#define SET_INT_ROWS(a, key, columns, ...) SET_NUMBERS(a, key, "<i8", int64_t, columns, __VA_ARGS__)
+#define SET_FLOAT_ROWS(a, key, columns, ...) SET_NUMBERS(a, key, "<f4", float, columns, __VA_ARGS__)
+#define INTS(file, which, key, ...) SET_INTS(&(file)->array[which], key, __VA_ARGS__)
+#define FLOATS(file, which, key, ...) SET_FLOATS(&(file)->array[which], key, __VA_ARGS__)
 
 static inline void graph_file_init(GraphFile *g) {
     *g = (GraphFile){.method = 8};
@@ -186,24 +192,18 @@ static inline void put_graph(Bytes *out, const GraphFile *g) {
     put_zip(out, members, count);
 }
 
-// --- any other arrays
-
-static inline const char *write_arrays(const Array *array, int count, const char *name) {
+static inline const char *write_graph(const GraphFile *file, const char *name) {
     static Bytes bytes;
-    static GraphFile file;
-    file = (GraphFile){.method = 8};
-    memcpy(file.array, array, (size_t)count * sizeof *array);
     bytes.count = 0;
-    put_graph(&bytes, &file);
+    put_graph(&bytes, file);
     test_write(test_path(name), bytes.data, bytes.count);
     return test_path(name);
 }
 
-#define SET_INTS(a, key, ...)                                                                      \
-    set_int64(a, key, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
-#define SET_FLOATS(a, key, ...)                                                                    \
-    set_float(a, key, sizeof((float[]){__VA_ARGS__}) / sizeof(float), (float[]){__VA_ARGS__})
-
-static inline void reshape(Array *a, const char *shape) {
-    snprintf(a->shape, sizeof a->shape, "%s", shape);
+// Any other arrays.
+static inline const char *write_arrays(const Array *array, int count, const char *name) {
+    static GraphFile file;
+    file = (GraphFile){.method = 8};
+    memcpy(file.array, array, (size_t)count * sizeof *array);
+    return write_graph(&file, name);
 }

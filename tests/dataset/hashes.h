@@ -1,9 +1,17 @@
-// The hash of a dataset, and of what a config makes one of, as texts of the test.
+// Configs that name a file, and the hash of what one makes of it and of a dataset, as texts of the
+// test.
 #pragma once
 
 #include "support.h"
 
 #include "fringe/dataset.h"
+
+static inline Config config_at(const char *path) {
+    Config config = {0};
+    snprintf(config.data.path, sizeof config.data.path, "%.*s", (int)sizeof config.data.path - 1,
+             path);
+    return config;
+}
 
 static inline const char *hashed(const Dataset *d) {
     char hash[33];

@@ -11,9 +11,7 @@ static inline bool load_config(Dataset *dataset, const Config *config, Error *er
 }
 
 static inline bool load(Dataset *dataset, const char *path, Error *err) {
-    Config config = {0};
-    snprintf(config.data.path, sizeof config.data.path, "%.*s", (int)sizeof config.data.path - 1,
-             path);
+    Config config = config_at(path);
     return load_config(dataset, &config, err);
 }
 

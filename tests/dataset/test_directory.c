@@ -217,13 +217,12 @@ TEST(hashes_are_of_contents) {
 }
 
 TEST(sources_are_hashed_by_content_and_steps) {
-    Config config = {0};
+    Config config = config_at(test_path("one.txt"));
     char none[33];
     test_write_text(test_path("one.txt"), "0 1\n1 2\n");
     test_write_text(test_path("two.txt"), "0 1\n1 2\n");
-    snprintf(config.data.path, sizeof config.data.path, "%s", test_path("one.txt"));
     const char *first = source_hashed(&config);
-    snprintf(config.data.path, sizeof config.data.path, "%s", test_path("two.txt"));
+    config = config_at(test_path("two.txt"));
     assert_string_equal(first, source_hashed(&config));
     config.data.transforms = (ConfigWords){1, {"one-hot:drop=1"}};
     const char *dropped = source_hashed(&config);
@@ -236,6 +235,6 @@ TEST(sources_are_hashed_by_content_and_steps) {
     config.data.undirected = false;
     test_write_text(test_path("two.txt"), "0 1\n1 3\n");
     assert_string_not_equal(first, source_hashed(&config));
-    snprintf(config.data.path, sizeof config.data.path, "%s", test_path("three.txt"));
+    config = config_at(test_path("three.txt"));
     assert_refused(dataset_source_hash(&config, none, &err), EXIT_NO_INPUT, "three.txt");
 }

@@ -136,8 +136,7 @@ static const char *reddit_set(const char *graph, bool ascending, bool loops) {
     static char folder[1024];
     static Array array[4];
     snprintf(folder, sizeof folder, "%s", new_folder());
-    SET_FLOATS(&array[0], "feature", 0, 0.5f, 1, 1.5f, 2, 2.5f, 3, 3.5f);
-    reshape(&array[0], "(4, 2)");
+    SET_FLOAT_ROWS(&array[0], "feature", 2, 0, 0.5f, 1, 1.5f, 2, 2.5f, 3, 3.5f);
     SET_INTS(&array[1], "label", 0, 2, 1, 1);
     SET_INTS(&array[2], "node_types", 1, 2, 3, 3);
     write_arrays(array, 3, "data.npz");
@@ -301,10 +300,8 @@ TEST(other_files_say_how_to_convert_them) {
 
 // Loads what is so large that no other test has had as much in use.
 static void load_as_planned(Dataset *d, const char *path) {
-    Config config = {0};
+    Config config = config_at(path);
     MemoryForecast forecast = {0};
-    snprintf(config.data.path, sizeof config.data.path, "%.*s", (int)sizeof config.data.path - 1,
-             path);
     size_t before = memory_in_use();
     dataset_forecast(&forecast, &config);
     assert_ok(dataset_load(d, &config, &err));

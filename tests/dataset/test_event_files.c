@@ -22,12 +22,6 @@ static void write_text(const char *name, const char *text) {
     test_write_text(test_path(name), text);
 }
 
-static Config config_of(const char *name) {
-    Config config = {0};
-    snprintf(config.data.path, sizeof config.data.path, "%s", test_path(name));
-    return config;
-}
-
 static void assert_stream(const Dataset *d) {
     assert_int_equal(d->nodes, 4);
     assert_int_equal(d->hyperedges, 2);
@@ -130,7 +124,7 @@ TEST(deletions_are_skipped_if_that_is_said) {
 // ---- data.nodes
 
 static Config beside(const char *name, const Array *array, int count) {
-    Config config = config_of(name);
+    Config config = config_at(test_path(name));
     snprintf(config.data.nodes, sizeof config.data.nodes, "%s",
              write_arrays(array, count, "nodes.npz"));
     return config;
@@ -141,8 +135,7 @@ TEST(nodes_are_joined_by_id) {
     OWNED(Dataset) d = {0};
     write_text("s.events", stream);
     SET_INTS(&a[0], "ids", 40, 6, 5, 9, 7);
-    SET_FLOATS(&a[1], "x", 1, 2, 3, 4, 5);
-    reshape(&a[1], "(5, 1)");
+    SET_FLOAT_ROWS(&a[1], "x", 1, 1, 2, 3, 4, 5);
     SET_INTS(&a[2], "train_ids", 9, 40);
     Config config = beside("s.events", a, 3);
     assert_ok(load_config(&d, &config, &err));
@@ -155,15 +148,13 @@ TEST(nodes_without_ids_ascend) {
     Array a[2];
     OWNED(Dataset) d = {0};
     write_text("s.events", stream);
-    SET_FLOATS(&a[0], "x", 3, 5, 4, 1);
-    reshape(&a[0], "(4, 1)");
+    SET_FLOAT_ROWS(&a[0], "x", 1, 3, 5, 4, 1);
     SET_INTS(&a[1], "train_idx", 2, 3);
     Config config = beside("s.events", a, 2);
     assert_ok(load_config(&d, &config, &err));
     assert_memory_equal(d.x, ((float[]){3, 5, 4, 1}), sizeof(float[4]));
     assert_memory_equal(d.split, "\3\3\1\1", 4);
-    SET_FLOATS(&a[0], "x", 3, 5, 4, 1, 1);
-    reshape(&a[0], "(5, 1)");
+    SET_FLOAT_ROWS(&a[0], "x", 1, 3, 5, 4, 1, 1);
     config = beside("s.events", a, 2);
     assert_refused(load_config(&d, &config, &err), EXIT_DATA,
                    "nodes.npz: features have 5 rows but there are 4 nodes");
@@ -175,8 +166,7 @@ TEST(other_keys_replace_what_is_joined) {
     OWNED(Dataset) d = {0};
     write_text("s.events", stream);
     SET_INTS(&a[0], "ids", 5, 7, 9, 40);
-    SET_FLOATS(&a[1], "x", 1, 2, 3, 4);
-    reshape(&a[1], "(4, 1)");
+    SET_FLOAT_ROWS(&a[1], "x", 1, 1, 2, 3, 4);
     SET_INTS(&a[2], "train_ids", 5);
     Config config = beside("s.events", a, 3);
     SET_INTS(&splits[0], "train_idx", 3);
@@ -196,8 +186,7 @@ TEST(ids_of_formats_without_ids_are_nodes) {
     OWNED(Dataset) d = {0};
     write_text("g.hgr", "1 2\n1 2\n");
     SET_INTS(&a[0], "ids", 1, 0);
-    SET_FLOATS(&a[1], "x", 1, 2);
-    reshape(&a[1], "(2, 1)");
+    SET_FLOAT_ROWS(&a[1], "x", 1, 1, 2);
     Config config = beside("g.hgr", a, 2);
     assert_ok(load_config(&d, &config, &err));
     assert_true(d.x[0] == 2 && d.x[1] == 1);
@@ -224,7 +213,7 @@ TEST(the_memory_is_foreseen) {
 #endif
     OWNED(Dataset) d = {0};
     MemoryForecast forecast = {0};
-    Config config = config_of("large.events");
+    Config config = config_at(test_path("large.events"));
     write_large("large.events");
     dataset_forecast(&forecast, &config);
     double before = begin();

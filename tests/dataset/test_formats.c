@@ -9,15 +9,6 @@
 
 // --- npz graphs
 
-static const char *write_graph(const GraphFile *file, const char *name) {
-    static Bytes bytes;
-    bytes.count = 0;
-    put_graph(&bytes, file);
-    const char *path = test_path(name);
-    test_write(path, bytes.data, bytes.count);
-    return path;
-}
-
 TEST(a_sound_npz_is_read) {
     for (int method = 0; method <= 8; method += 8) {
         GraphFile file;
@@ -253,7 +244,6 @@ TEST(every_defect_of_an_archive_is_named) {
 
 // Arrays beside an edge list: rows say how many nodes there are where ids are rows.
 TEST(arrays_lie_beside_a_graph) {
-    Config config = {0};
     OWNED(Dataset) d = {0};
     const float x[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     const int64_t y[5] = {2, 0, 1, 1, 0}, train[2] = {4, 0}, val[1] = {1}, test[1] = {2};
@@ -263,14 +253,11 @@ TEST(arrays_lie_beside_a_graph) {
     assert_ok(npy_write(test_path("b.npy"), "<i8", val, 8, 1, (int64_t[]){1}, &err));
     assert_ok(npy_write(test_path("c.npy"), "<i8", test, 8, 1, (int64_t[]){1}, &err));
     test_write_text(test_path("g.txt"), "0 1\n1 3\n"); // nodes 2 and 4 are isolated
-    snprintf(config.data.path, sizeof config.data.path, "%s", test_path("g.txt"));
+    Config config = config_at(test_path("g.txt"));
     snprintf(config.data.features, sizeof config.data.features, "%s", test_path("x.npy"));
     snprintf(config.data.labels, sizeof config.data.labels, "%s", test_path("y.npy"));
     snprintf(config.source, sizeof config.source, "%s", test_path("config.json"));
-    config.data.split_keys.count = 3; // relative to the config's folder
-    strcpy(config.data.split_keys.word[0], "a.npy");
-    strcpy(config.data.split_keys.word[1], "b.npy");
-    strcpy(config.data.split_keys.word[2], "c.npy");
+    config.data.split_keys = (ConfigPaths){3, {"a.npy", "b.npy", "c.npy"}}; // beside the config
     assert_ok(load_config(&d, &config, &err));
     assert_int_equal(d.nodes, 5);
     assert_int_equal(d.features, 2);
@@ -286,26 +273,18 @@ TEST(arrays_lie_beside_a_graph) {
 }
 
 TEST(splits_may_lie_in_another_npz) {
-    Config config = {0};
     GraphFile file;
     OWNED(Dataset) d = {0};
-    static Bytes bytes;
     graph_file_init(&file);
-    snprintf(config.data.path, sizeof config.data.path, "%s", write_graph(&file, "g.npz"));
+    Config config = config_at(write_graph(&file, "g.npz"));
     for (int i = 0; i < TRAIN; i++)
         file.array[i].key = NULL;
     file.array[EXTRA].key = NULL;
     INTS(&file, TRAIN, "mine", 3);
     file.array[VAL] = (Array){"val_mask", "|b1", "(4,)", "\1\0\0\0", 4};
     INTS(&file, TEST, "rest", 2, 1);
-    bytes.count = 0;
-    put_graph(&bytes, &file);
-    test_write(test_path("s.npz"), bytes.data, bytes.count);
-    snprintf(config.data.splits, sizeof config.data.splits, "%s", test_path("s.npz"));
-    config.data.split_keys.count = 3;
-    strcpy(config.data.split_keys.word[0], "mine");
-    strcpy(config.data.split_keys.word[1], "val_mask");
-    strcpy(config.data.split_keys.word[2], "rest");
+    snprintf(config.data.splits, sizeof config.data.splits, "%s", write_graph(&file, "s.npz"));
+    config.data.split_keys = (ConfigPaths){3, {"mine", "val_mask", "rest"}};
     assert_ok(load_config(&d, &config, &err));
     assert_memory_equal(d.split, "\2\3\3\1", 4);
     strcpy(config.data.split_keys.word[2], "none");

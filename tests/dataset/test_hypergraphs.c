@@ -105,9 +105,8 @@ TEST(the_memory_is_foreseen) {
         }
         test_write(test_path(names[kind]), text, used);
         OWNED(Dataset) d = {0};
-        Config config = {0};
+        Config config = config_at(test_path(names[kind]));
         MemoryForecast forecast = {0};
-        snprintf(config.data.path, sizeof config.data.path, "%s", test_path(names[kind]));
         size_t before = memory_in_use();
         dataset_forecast(&forecast, &config);
         assert_ok(dataset_load(&d, &config, &err));
@@ -199,9 +198,8 @@ TEST(every_array_is_hashed) {
 // ---- matrices of incidence
 
 static bool load_matrix(Dataset *d, const char *text, const char *hyperedges, Error *err) {
-    Config config = {0};
+    Config config = config_at(test_path("i.mtx"));
     test_write_text(test_path("i.mtx"), text);
-    snprintf(config.data.path, sizeof config.data.path, "%s", test_path("i.mtx"));
     snprintf(config.data.hyperedges, sizeof config.data.hyperedges, "%s", hyperedges);
     return load_config(d, &config, err);
 }

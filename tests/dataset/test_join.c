@@ -44,8 +44,7 @@ static void assert_features(const Dataset *d, int64_t columns, const float *want
 static void five_rows(Array a[MOST_ARRAYS]) {
     memset(a, 0, MOST_ARRAYS * sizeof *a);
     SET_INTS(&a[0], "ids", 40, 99, 5, 7, 6);
-    SET_FLOATS(&a[1], "features", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
-    reshape(&a[1], "(5, 2)");
+    SET_FLOAT_ROWS(&a[1], "features", 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
     SET_INTS(&a[2], "labels", 1, 2, 0, -1, 3);
     SET_INTS(&a[3], "train_ids", 5);
     SET_INTS(&a[4], "val_ids", 99);
@@ -74,8 +73,7 @@ TEST(ids_use_all_64_bits) {
     OWNED(Dataset) d = {0};
     SET_INTS(&a[0], "ids", (int64_t)(((uint64_t)1 << 63) + 40), 40, 5, 7);
     a[0].descr = "<u8";
-    SET_FLOATS(&a[1], "features", 1, 2, 3, 4);
-    reshape(&a[1], "(4, 1)");
+    SET_FLOAT_ROWS(&a[1], "features", 1, 1, 2, 3, 4);
     a[2] = a[0];
     a[2].key = "train_ids";
     joined(&d, a, 3);
@@ -89,8 +87,7 @@ TEST(several_labels_and_sparse_features) {
     Array a[MOST_ARRAYS];
     OWNED(Dataset) d = {0};
     SET_INTS(&a[0], "ids", 7, 1, 5);
-    SET_INTS(&a[1], "labels", 1, 1, 0, 1, 0, 1);
-    reshape(&a[1], "(3, 2)");
+    SET_INT_ROWS(&a[1], "labels", 2, 1, 1, 0, 1, 0, 1);
     SET_FLOATS(&a[2], "attr_data", 1, 2, 3);
     SET_INTS(&a[3], "attr_indices", 0, 2, 1);
     SET_INTS(&a[4], "attr_indptr", 0, 1, 2, 3);
@@ -143,10 +140,7 @@ static void ids_as_floats(Array *a) {
 static void ids_as_text(Array *a) { a[0].descr = "|S8"; }
 static void an_id_negative(Array *a) { SET_INTS(&a[0], "ids", 40, -99, 5, 7, 6); }
 static void an_id_twice(Array *a) { SET_INTS(&a[0], "ids", 99, 40, 5, 7, 99); }
-static void features_short(Array *a) {
-    SET_FLOATS(&a[1], "features", 1, 2, 3, 4);
-    reshape(&a[1], "(4, 1)");
-}
+static void features_short(Array *a) { SET_FLOAT_ROWS(&a[1], "features", 1, 1, 2, 3, 4); }
 static void features_deep(Array *a) {
     SET_FLOATS(&a[1], "features", 1, 2, 3, 4, 5);
     reshape(&a[1], "(5, 1, 1)");
@@ -169,10 +163,7 @@ static void train_without_row(Array *a) {
     a[3].descr = "<u8";
 }
 static void train_negative(Array *a) { SET_INTS(&a[3], "train_ids", 5, -1); }
-static void train_of_rank_2(Array *a) {
-    SET_INTS(&a[3], "train_ids", 5, 40);
-    reshape(&a[3], "(1, 2)");
-}
+static void train_of_rank_2(Array *a) { SET_INT_ROWS(&a[3], "train_ids", 2, 5, 40); }
 static void train_mask(Array *a) {
     a[6] = (Array){.key = "train_mask", .descr = "|b1", .shape = "(5,)", .bytes = 5};
 }

@@ -47,10 +47,8 @@ TEST(scipy_matrices_are_read) {
 // --- PyG
 
 static void pyg_arrays(Array a[6]) {
-    SET_INTS(&a[0], "edge_index", 0, 1, 1, 2, 2, 3, 1, 0, 2, 1, 3, 2);
-    reshape(&a[0], "(2, 6)");
-    SET_FLOATS(&a[1], "x", 1, 2, 3, 4);
-    reshape(&a[1], "(4, 1)");
+    SET_INT_ROWS(&a[0], "edge_index", 6, 0, 1, 1, 2, 2, 3, 1, 0, 2, 1, 3, 2);
+    SET_FLOAT_ROWS(&a[1], "x", 1, 1, 2, 3, 4);
     SET_INTS(&a[2], "y", 0, 1, 0, 1);
     a[3] = (Array){"train_mask", "|b1", "(4,)", "\1\0\0\0", 4};
     a[4] = (Array){"val_mask", "|u1", "(4,)", "\0\1\0\0", 4};
@@ -67,12 +65,10 @@ TEST(pyg_arrays_are_read) {
     assert_memory_equal(d.split, "\1\2\3\3", 4);
     assert_string_equal(d.warnings.text, "2 nodes of validation and test with a "
                                          "class that no training node has");
-    SET_INTS(&a[0], "edge_index", 0, 1, 1, 0, 1, 2, 2, 1, 2, 3, 3, 2);
-    reshape(&a[0], "(6, 2)"); // the transpose
+    SET_INT_ROWS(&a[0], "edge_index", 2, 0, 1, 1, 0, 1, 2, 2, 1, 2, 3, 3, 2); // the transpose
     assert_ok(load(&d, write_arrays(a, 6, "pyg.npz"), &err));
     assert_path(&d);
-    SET_INTS(&a[0], "edge_index", 0, 4);
-    reshape(&a[0], "(2, 1)");
+    SET_INT_ROWS(&a[0], "edge_index", 1, 0, 4);
     assert_refused(load(&d, write_arrays(a, 6, "pyg.npz"), &err), EXIT_DATA,
                    "edge 0 leads from 0 to 4, but nodes are 0 to 3");
 }
@@ -106,11 +102,9 @@ TEST(a_split_may_lack_test_nodes_or_be_an_array_of_words) {
 // Two directed edges; the reverse of a weighted edge has its weight.
 TEST(weights_of_pyg_are_read) {
     Array a[3];
-    SET_INTS(&a[0], "edge_index", 0, 1, 1, 2);
-    reshape(&a[0], "(2, 2)");
+    SET_INT_ROWS(&a[0], "edge_index", 2, 0, 1, 1, 2);
     SET_FLOATS(&a[1], "edge_weight", 3, 5);
-    SET_FLOATS(&a[2], "x", 1, 2, 3);
-    reshape(&a[2], "(3, 1)");
+    SET_FLOAT_ROWS(&a[2], "x", 1, 1, 2, 3);
     OWNED(Dataset) d = loaded(write_arrays(a, 3, "weighted.npz"));
     assert_non_null(d.weight);
     assert_true(d.weight[0] == 3 && d.weight[1] == 5);
@@ -145,8 +139,7 @@ TEST(labels_may_be_whole_floats) {
 
 // Loads with data.labels_are.
 static bool load_as(Dataset *d, const char *path, const char *labels_are, Error *err) {
-    Config config = {0};
-    snprintf(config.data.path, sizeof config.data.path, "%s", path);
+    Config config = config_at(path);
     snprintf(config.data.labels_are, sizeof config.data.labels_are, "%s", labels_are);
     return load_config(d, &config, err);
 }
@@ -213,13 +206,12 @@ TEST(edge_lists_are_arrays_or_have_a_header) {
 TEST(the_memory_of_an_array_is_foreseen) {
     enum { EDGES = 200000 };
     OWNED(Dataset) d = {0};
-    Config config = {0};
+    Config config = config_at(test_path("large.npy"));
     MemoryForecast forecast = {0};
     int64_t *ends = TEST_ARRAY(int64_t, 2 * EDGES);
     for (int64_t e = 0; e < 2 * EDGES; e++)
         ends[e] = e * 7919 % 50000;
     assert_ok(npy_write(test_path("large.npy"), "<i8", ends, 8, 2, (int64_t[]){2, EDGES}, &err));
-    snprintf(config.data.path, sizeof config.data.path, "%s", test_path("large.npy"));
     config.data.undirected = true;
     size_t before = memory_in_use();
     dataset_forecast(&forecast, &config);

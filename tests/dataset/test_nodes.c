@@ -8,8 +8,7 @@
 
 // 4 nodes, 3 hyperedges: {0, 1}, {1, 2, 3}, {}.
 static void write_hypergraph(Array a[4]) {
-    SET_INTS(&a[0], "hyperedge_index", 0, 1, 1, 2, 3, 0, 0, 1, 1, 1);
-    reshape(&a[0], "(2, 5)");
+    SET_INT_ROWS(&a[0], "hyperedge_index", 5, 0, 1, 1, 2, 3, 0, 0, 1, 1, 1);
     SET_FLOATS(&a[1], "hyperedge_weight", 2, 0, 1);
 }
 
@@ -64,22 +63,12 @@ static void no_pins(Array a[4]) {
 static void weights_short(Array a[4]) { SET_FLOATS(&a[3], "hyperedge_weight", 1); }
 static void a_weight_negative(Array a[4]) { SET_FLOATS(&a[3], "hyperedge_weight", 1, -1); }
 static void attributes(Array a[4]) { SET_FLOATS(&a[3], "hyperedge_attr", 1, 2); }
-static void features_of_hyperedges(Array a[4]) {
-    SET_FLOATS(&a[3], "x", 1, 2);
-    reshape(&a[3], "(2, 1)");
-}
-static void features_short(Array a[4]) {
-    SET_FLOATS(&a[3], "x", 1, 2, 3);
-    reshape(&a[3], "(3, 1)");
-}
+static void features_of_hyperedges(Array a[4]) { SET_FLOAT_ROWS(&a[3], "x", 1, 1, 2); }
+static void features_short(Array a[4]) { SET_FLOAT_ROWS(&a[3], "x", 1, 1, 2, 3); }
 static void index_transposed(Array a[4]) {
-    SET_INTS(&a[3], "hyperedge_index", 0, 0, 1, 0, 1, 1);
-    reshape(&a[3], "(3, 2)");
+    SET_INT_ROWS(&a[3], "hyperedge_index", 2, 0, 0, 1, 0, 1, 1);
 }
-static void a_graph_too(Array a[4]) {
-    SET_INTS(&a[3], "edge_index", 0, 1);
-    reshape(&a[3], "(2, 1)");
-}
+static void a_graph_too(Array a[4]) { SET_INT_ROWS(&a[3], "edge_index", 1, 0, 1); }
 
 TEST(every_defect_is_named) {
     static const struct {
@@ -115,12 +104,11 @@ TEST(every_defect_is_named) {
 
 // Features whose rows are those of hyperedges, beside the hypergraph.
 TEST(features_of_hyperedges_are_refused) {
-    Config config = {0};
     OWNED(Dataset) d = {0};
     const float x[2] = {1, 2};
     test_write_text(test_path("f.hgr"), "2 3\n1 2\n2 3\n");
     assert_ok(npy_write(test_path("f.npy"), "<f4", x, 4, 2, (int64_t[]){2, 1}, &err));
-    snprintf(config.data.path, sizeof config.data.path, "%s", test_path("f.hgr"));
+    Config config = config_at(test_path("f.hgr"));
     snprintf(config.data.features, sizeof config.data.features, "%s", test_path("f.npy"));
     assert_refused(load_config(&d, &config, &err), EXIT_DATA,
                    "features have 2 rows, as many as there are hyperedges");
@@ -129,16 +117,14 @@ TEST(features_of_hyperedges_are_refused) {
 // --- data.nodes
 
 static Config beside(const char *graph, const Array *array, int count) {
-    Config config = {0};
-    snprintf(config.data.path, sizeof config.data.path, "%s", test_path(graph));
+    Config config = config_at(test_path(graph));
     snprintf(config.data.nodes, sizeof config.data.nodes, "%s",
              write_arrays(array, count, "nodes.npz"));
     return config;
 }
 
 static void node_arrays(Array a[5]) {
-    SET_FLOATS(&a[0], "x", 1, 2, 3, 4);
-    reshape(&a[0], "(4, 1)");
+    SET_FLOAT_ROWS(&a[0], "x", 1, 1, 2, 3, 4);
     SET_INTS(&a[1], "labels", 0, 1, 1, 0);
     SET_INTS(&a[2], "train_idx", 0, 2);
     SET_INTS(&a[3], "val_idx", 1);
@@ -151,7 +137,6 @@ TEST(splits_are_lists_of_ids) {
     for (int text = 0; text < 2; text++) {
         Array a[3];
         OWNED(Dataset) d = {0};
-        Config config = {0};
         SET_INTS(&a[0], "train_ids", 100, 5);
         SET_INTS(&a[1], "val_ids", 7);
         SET_INTS(&a[2], "test_ids", 20);
@@ -161,7 +146,7 @@ TEST(splits_are_lists_of_ids) {
             a[2] = (Array){"test_ids", "|S1", "(1,)", "b", 1};
         }
         test_write_text(test_path("ids.txt"), graphs[text]);
-        snprintf(config.data.path, sizeof config.data.path, "%s", test_path("ids.txt"));
+        Config config = config_at(test_path("ids.txt"));
         snprintf(config.data.splits, sizeof config.data.splits, "%s",
                  write_arrays(a, 3, "splits.npz"));
         assert_ok(load_config(&d, &config, &err));
@@ -195,14 +180,12 @@ TEST(nodes_lie_beside_any_graph) {
 
 // The order of precedence: a key of its own, data.nodes, the graph's file.
 TEST(nodes_replace_and_are_replaced) {
-    static Bytes bytes;
     Array a[5];
     GraphFile file;
     OWNED(Dataset) d = {0};
     const int64_t y[4] = {2, 2, 2, 2};
     graph_file_init(&file);
-    put_graph(&bytes, &file);
-    test_write(test_path("own.npz"), bytes.data, bytes.count);
+    write_graph(&file, "own.npz");
     assert_ok(npy_write(test_path("y.npy"), "<i8", y, 8, 1, (int64_t[]){4}, &err));
     node_arrays(a);
     Config config = beside("own.npz", a, 5);
@@ -260,8 +243,7 @@ TEST(the_row_chooses_ids) {
     static const char *const wanted[3] = {"\1\1\0\0\3", "\1\0\0\1\3", "\0\1\1\0\3"};
     Array a[2];
     OWNED(Dataset) d = {0};
-    SET_INTS(&a[0], "train_idx", 0, 1, 0, 3, 1, 2);
-    reshape(&a[0], "(3, 2)");
+    SET_INT_ROWS(&a[0], "train_idx", 2, 0, 1, 0, 3, 1, 2);
     SET_INTS(&a[1], "test_idx", 4); // one for all rows
     for (int row = 0; row < 3; row++) {
         assert_ok(load_split(&d, a, 2, row, &err));

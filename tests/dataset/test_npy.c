@@ -55,15 +55,28 @@ static bool read_bytes(Npy *npy, const char *name, const Bytes *bytes, Error *er
     return npy_read(npy, test_path(name), err);
 }
 
+// An npy with this header dict.
+static bool read_array(Npy *npy, const char *name, const char *dict, const void *data, size_t bytes,
+                       Error *err) {
+    static Bytes file;
+    file.count = 0;
+    put_npy(&file, dict, data, bytes);
+    return read_bytes(npy, name, &file, err);
+}
+
+// An array of one value of this type.
+static void read_one(Npy *npy, const char *name, const char *descr, const void *data,
+                     size_t bytes) {
+    const char *dict = test_text("{'descr': '%s', 'fortran_order': False, 'shape': (1,), }", descr);
+    assert_ok(read_array(npy, name, dict, data, bytes, &err));
+}
+
 TEST(headers_are_believed_only_if_sound) {
     static const unsigned char zeros[64];
-    static Bytes bytes;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CLEARED(npy_clear) Npy npy = {0};
         Error err = {0};
-        bytes.count = 0;
-        put_npy(&bytes, cases[i].dict, zeros, cases[i].bytes);
-        bool ok = read_bytes(&npy, "x.npy", &bytes, &err);
+        bool ok = read_array(&npy, "x.npy", cases[i].dict, zeros, cases[i].bytes, &err);
         if (ok != (cases[i].refused == NULL))
             fail_msg("%s: %s", cases[i].dict, ok ? "was not refused" : err.text);
         if (!ok && (strstr(err.text, cases[i].refused) == NULL || !strstr(err.text, "x.npy")))
@@ -89,24 +102,16 @@ TEST(frames_are_checked) {
         assert_refused(read_bytes(&npy, "x", &bytes, &err), EXIT_DATA, changes[i].part);
     }
     CLEARED(npy_clear) Npy npy = {0};
-    bytes.count = 0;
-    put_npy(&bytes, dict, "\0\0\0\0\0\0\0", 7);
-    assert_ok(read_bytes(&npy, "x", &bytes, &err));
+    assert_ok(read_array(&npy, "x", dict, "\0\0\0\0\0\0\0", 7, &err));
     assert_true(npy.trailing);
 }
 
 // Reads one element of a type from its bytes.
 static double one(const char *descr, const void *data, size_t bytes, Error *said) {
-    static Bytes out;
-    char dict[128];
     CLEARED(npy_clear) Npy npy = {0};
     CLEARED(memory_drop) float *x = NULL;
-    out.count = 0;
-    snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (1,), }", descr);
-    put_npy(&out, dict, data, bytes);
-    assert_ok(read_bytes(&npy, "x", &out, &err));
-    double value = npy_to_float(&npy, &x, said) ? (double)x[0] : NAN;
-    return value;
+    read_one(&npy, "x", descr, data, bytes);
+    return npy_to_float(&npy, &x, said) ? (double)x[0] : NAN;
 }
 
 TEST(numbers_of_every_type) {
@@ -129,12 +134,10 @@ TEST(numbers_of_every_type) {
 }
 
 TEST(columns_become_rows) {
-    static Bytes bytes;
     int64_t value[6] = {1, 4, 2, 5, 3, 6}, *out; // (2, 3) by columns
     CLEARED(npy_clear) Npy npy = {0};
-    bytes.count = 0;
-    put_npy(&bytes, "{'descr': '<i8', 'fortran_order': True, 'shape': (2, 3), }", value, 48);
-    assert_ok(read_bytes(&npy, "x", &bytes, &err));
+    assert_ok(read_array(&npy, "x", "{'descr': '<i8', 'fortran_order': True, 'shape': (2, 3), }",
+                         value, 48, &err));
     assert_ok(npy_to_int64(&npy, &out, &err));
     for (int i = 0; i < 6; i++)
         assert_int_equal(out[i], i + 1);
@@ -142,27 +145,18 @@ TEST(columns_become_rows) {
 }
 
 TEST(integers_are_integers) {
-    static Bytes bytes;
     int64_t *out;
     CLEARED(npy_clear) Npy npy = {0};
-    bytes.count = 0;
-    put_npy(&bytes, "{'descr': '<u8', 'fortran_order': False, 'shape': (1,), }",
-            "\0\0\0\0\0\0\0\x80", 8);
-    assert_ok(read_bytes(&npy, "x", &bytes, &err));
+    read_one(&npy, "x", "<u8", "\0\0\0\0\0\0\0\x80", 8);
     assert_refused(npy_to_int64(&npy, &out, &err), EXIT_DATA, "too large");
 }
 
 // An array of one id of this type: the id, or a refusal.
 static bool one_id(const char *descr, const void *data, size_t bytes, uint64_t *id, Error *said) {
-    static Bytes out;
-    char dict[128];
     CLEARED(npy_clear) Npy npy = {0};
     CLEARED(memory_drop) uint64_t *list = NULL;
-    out.count = 0;
     *said = (Error){0};
-    snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (1,), }", descr);
-    put_npy(&out, dict, data, bytes);
-    assert_ok(read_bytes(&npy, "ids", &out, &err));
+    read_one(&npy, "ids", descr, data, bytes);
     bool ok = npy_to_ids(&npy, &list, said);
     *id = ok ? list[0] : 0;
     return ok;

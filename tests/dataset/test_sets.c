@@ -43,12 +43,8 @@ static Config config_of(const Set *set, const char *folder) {
     if (set->has_splits)
         snprintf(config.data.splits, sizeof config.data.splits, "%s/%.*s/splits.npz", folder,
                  (int)strcspn(set->path, "/"), set->path);
-    if (set->multilabel) {
-        config.data.split_keys.count = 3;
-        strcpy(config.data.split_keys.word[0], "train60_idx");
-        strcpy(config.data.split_keys.word[1], "val20_idx");
-        strcpy(config.data.split_keys.word[2], "test20_idx");
-    }
+    if (set->multilabel)
+        config.data.split_keys = (ConfigPaths){3, {"train60_idx", "val20_idx", "test20_idx"}};
     return config;
 }
 

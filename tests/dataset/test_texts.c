@@ -149,10 +149,9 @@ TEST(a_graph_that_is_named_like_a_hypergraph) {
     };
     try_texts(cases, sizeof cases / sizeof *cases, "graph.hgr");
     for (int hyper = 0; hyper < 2; hyper++) {
-        Config config = {0};
+        Config config = config_at(test_path("graph.hgr"));
         OWNED(Dataset) d = {0};
         test_write_text(test_path("graph.hgr"), square);
-        snprintf(config.data.path, sizeof config.data.path, "%s", test_path("graph.hgr"));
         snprintf(config.data.format, sizeof config.data.format, "%s", hyper ? "hgr" : "metis");
         assert_ok(load_config(&d, &config, &err));
         assert_int_equal(d.hyperedges, hyper ? 4 : 0);
@@ -212,10 +211,10 @@ TEST(numbers_are_read_exactly) {
 }
 
 TEST(edge_lists_can_mean_both_directions) {
-    Config config = {.data.undirected = true};
+    Config config = config_at(test_path("u.txt"));
     OWNED(Dataset) d = {0};
     test_write_text(test_path("u.txt"), "# Undirected graph\n7 3 2\n3 3 5\n3 9 4\n");
-    snprintf(config.data.path, sizeof config.data.path, "%s", test_path("u.txt"));
+    config.data.undirected = true;
     assert_ok(load_config(&d, &config, &err));
     assert_int_equal(d.nodes, 3); // 3, 7, 9 become 0, 1, 2
     ASSERT_INTS(d.target, 0, 1, 2, 0, 0);

@@ -79,11 +79,10 @@ TEST(what_no_node_has_is_remarked_on) {
 // data.nodes takes what a file of METIS leaves out from the npz of the same dataset.
 TEST(what_metis_leaves_out_is_in_the_npz) {
     OWNED(Dataset) d = make(0), back = {0};
-    Config config = {0};
+    Config config = config_at(test_path("g.graph"));
     Warnings remarks;
     assert_ok(convert_as(&d, NULL, test_path("g.graph"), &remarks, &err));
     assert_ok(convert_as(&d, NULL, test_path("g.npz"), &remarks, &err));
-    snprintf(config.data.path, sizeof config.data.path, "%s", test_path("g.graph"));
     snprintf(config.data.nodes, sizeof config.data.nodes, "%s", test_path("g.npz"));
     assert_ok(dataset_load(&back, &config, &err));
     assert_same(&d, &back);
