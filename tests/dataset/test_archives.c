@@ -1,7 +1,7 @@
 // If this failed, large arrays of an archive would be read wrongly, or with much more memory than
 // they take, or reading them would change memory that is not a mapping.
 
-#include "support.h"
+#include "partition/resident.h"
 
 #include "dataset/npy_input.h"
 
@@ -49,31 +49,12 @@ static void assert_array(Npz *npz, int k) {
     assert_true(memcmp(npy.data, made[k] + HEADER, (size_t)COUNT * 4) == 0);
 }
 
-static double status(const char *key) {
-    FILE *file = fopen("/proc/self/status", "r");
-    char line[256];
-    double kib = 0;
-    while (kib == 0 && fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, key, strlen(key)) == 0)
-            kib = strtod(line + strlen(key), NULL);
-    fclose(file);
-    return kib / 1024;
-}
-
-static void forget_peak(void) {
-    FILE *file = fopen("/proc/self/clear_refs", "w");
-    assert_non_null(file);
-    fputs("5", file);
-    fclose(file);
-}
-
 // Reads both arrays of the archive ahead and checks them; returns the MiB that this took.
 static double taken_by_reading_ahead(void) {
-    forget_peak();
-    double before = status("VmRSS:");
+    double before = begin();
     CLEARED(npz_drop) Npz *npz = assert_ok(npz_open(test_path("large.npz"), &err));
     npz_read_ahead(npz, 3, (const char *const[]){"a", "none", "b"});
-    double taken = status("VmHWM:") - before;
+    double taken = (status("VmHWM:") - before) / (1 << 20);
     assert_array(npz, 1);
     assert_array(npz, 0);
     assert_array(npz, 0); // once more: it is not there any more, but in the file

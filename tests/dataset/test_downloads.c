@@ -132,6 +132,11 @@ TEST(every_defect_of_an_ogb_set_is_named) {
 
 // ---- Reddit
 
+static void put_archive(const char *folder, const char *name, const Array *array, int count) {
+    const char *made = write_arrays(array, count, "made.npz");
+    assert_int_equal(rename(made, inside(folder, name)), 0);
+}
+
 static const char *reddit_set(const char *graph, bool ascending, bool loops) {
     static char folder[1024];
     static Array array[4];
@@ -139,9 +144,7 @@ static const char *reddit_set(const char *graph, bool ascending, bool loops) {
     SET_FLOAT_ROWS(&array[0], "feature", 2, 0, 0.5f, 1, 1.5f, 2, 2.5f, 3, 3.5f);
     SET_INTS(&array[1], "label", 0, 2, 1, 1);
     SET_INTS(&array[2], "node_types", 1, 2, 3, 3);
-    write_arrays(array, 3, "data.npz");
-    inside(folder, "x");
-    assert_int_equal(rename(test_path("data.npz"), inside(folder, "reddit_data.npz")), 0);
+    put_archive(folder, "reddit_data.npz", array, 3);
     if (loops) {
         SET_INTS(&array[0], "row", 0, 0, 1, 1, 1, 2, 2, 2, 3, 3);
         SET_INTS(&array[1], "col", 0, 1, 1, 0, 2, 2, 1, 3, 3, 2);
@@ -154,8 +157,7 @@ static const char *reddit_set(const char *graph, bool ascending, bool loops) {
     }
     SET_INTS(&array[2], "shape", 4, 4);
     array[3] = (Array){"format", "|S3", "()", "coo", 3};
-    write_arrays(array, 4, "graph.npz");
-    assert_int_equal(rename(test_path("graph.npz"), inside(folder, graph)), 0);
+    put_archive(folder, graph, array, 4);
     return folder;
 }
 
@@ -183,22 +185,18 @@ TEST(a_damaged_reddit_is_refused) {
     SET_INTS(&array[1], "col", 1, 4);
     SET_INTS(&array[2], "shape", 4, 4);
     array[3] = (Array){"format", "|S3", "()", "coo", 3};
-    write_arrays(array, 4, "graph.npz");
-    assert_int_equal(rename(test_path("graph.npz"), inside(folder, "reddit_graph.npz")), 0);
+    put_archive(folder, "reddit_graph.npz", array, 4);
     assert_refused(load(&d, folder, &err), EXIT_DATA,
                    "'col' holds 4 at entry 1, but columns are 0 to 3");
     SET_INTS(&array[1], "col", 1, 0, 0);
-    write_arrays(array, 4, "graph.npz");
-    assert_int_equal(rename(test_path("graph.npz"), inside(folder, "reddit_graph.npz")), 0);
+    put_archive(folder, "reddit_graph.npz", array, 4);
     assert_refused(load(&d, folder, &err), EXIT_DATA, "'row' has 2 entries and 'col' has 3");
     array[3] = (Array){"format", "|S3", "()", "bsr", 3};
-    write_arrays(array, 4, "graph.npz");
-    assert_int_equal(rename(test_path("graph.npz"), inside(folder, "reddit_graph.npz")), 0);
+    put_archive(folder, "reddit_graph.npz", array, 4);
     assert_refused(load(&d, folder, &err), EXIT_DATA, "its format is 'bsr'");
     folder = reddit_set("reddit_graph.npz", true, false);
     SET_INTS(&array[0], "node_types", 1, 2, 4, 3);
-    write_arrays(array, 1, "data.npz");
-    assert_int_equal(rename(test_path("data.npz"), inside(folder, "reddit_data.npz")), 0);
+    put_archive(folder, "reddit_data.npz", array, 1);
     assert_refused(load(&d, folder, &err), EXIT_DATA, "node 2 has type 4");
 }
 
@@ -214,8 +212,7 @@ static const char *graphsaint_set(const char *classes, const char *roles) {
     SET_INTS(&array[1], "indices", 1, 2, 0, 1, 3, 2);
     SET_INTS(&array[2], "shape", 4, 4);
     array[3] = (Array){"format", "|S3", "()", "csr", 3};
-    write_arrays(array, 4, "graph.npz");
-    assert_int_equal(rename(test_path("graph.npz"), inside(folder, "adj_full.npz")), 0);
+    put_archive(folder, "adj_full.npz", array, 4);
     npy.count = 0;
     put_npy(&npy, "{'descr': '<f8', 'fortran_order': False, 'shape': (4, 2), }", x, sizeof x);
     test_write(inside(folder, "feats.npy"), npy.data, npy.count);
