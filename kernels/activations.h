@@ -5,22 +5,13 @@
 // Numerical Recipes, 6.2), whose relative error is 1.2e-7 everywhere.
 #pragma once
 
+#include "bf16.h"
 #include "expressions.h"
 #include "fringe/backend.h"
-#include "host_device.h"
-
-#include <string.h>
 
 // 2^n; `shifted` is n + 1.5 2^23 (expressions.h).
 HOST_DEVICE static inline float activation_power2(float shifted) {
-    const float zero = 0x1.8p23f;
-    uint32_t n, bits;
-    float power;
-    memcpy(&n, &shifted, sizeof n);
-    memcpy(&bits, &zero, sizeof bits);
-    n = (n - bits + 127) << 23;
-    memcpy(&power, &n, sizeof power);
-    return power;
+    return float_of_bits((float_bits(shifted) - float_bits(0x1.8p23f) + 127) << 23);
 }
 DEFINE_EXP(HOST_DEVICE static inline, float, activation_exp_near, activation_power2)
 HOST_DEVICE static inline float activation_exp(float x) { // x <= 0

@@ -6,6 +6,18 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
+
+HOST_DEVICE static inline uint32_t float_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+HOST_DEVICE static inline float float_of_bits(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
 
 // The bf16 of a float's bits, as vcvtneps2bf16 has it but for denormals, which it takes as 0: a NaN
 // stays one and becomes quiet. An exponent of ones: not finite, or beyond the largest bf16.

@@ -11,25 +11,11 @@
 #include "bf16.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 
 typedef struct Grid {
     float zero, step; // Z, S; S = 0: every value of the row is Z
     float most;       // the largest q; s, where 0 is a value
 } Grid;
-
-HOST_DEVICE static inline uint32_t float_bits(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-HOST_DEVICE static inline float float_of_bits(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 // A bf16 is the upper half of a float, so both forms are floats whose bits are a multiple of a
 // grain, and neighbours of one sign differ by it.

@@ -20,20 +20,14 @@ CELLS_INLINE Cells row_cells(CpuRows rows, int64_t r, RowsType type) {
 CELLS_INLINE float cell(Cells row, int64_t c) {
     if (row.type == ROWS_FP32)
         return ((const float *)row.at)[c];
-    uint32_t bits = (uint32_t)((const uint16_t *)row.at)[c] << 16;
-    float value;
-    __builtin_memcpy(&value, &bits, sizeof value);
-    return value;
+    return float_of_bits((uint32_t)((const uint16_t *)row.at)[c] << 16);
 }
 
 CELLS_INLINE void cell_set(Cells row, int64_t c, float value) {
-    if (row.type == ROWS_FP32) {
+    if (row.type == ROWS_FP32)
         ((float *)row.at)[c] = value;
-        return;
-    }
-    uint32_t bits;
-    __builtin_memcpy(&bits, &value, sizeof bits);
-    ((uint16_t *)row.at)[c] = (uint16_t)bf16_flushed(bits);
+    else
+        ((uint16_t *)row.at)[c] = (uint16_t)bf16_flushed(float_bits(value));
 }
 
 // `of` is a function whose last argument is a type, here a constant.

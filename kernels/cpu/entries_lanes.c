@@ -3,6 +3,7 @@
 // The one idea: each lane holds the block of random numbers of one entry, so all four words of the
 // counter are vectors; of its eight numbers one is used. What is dropped becomes +0 by a mask, not
 // by a branch: which entries stay is random.
+#include "../bf16.h"
 #include "entries.h"
 #include "philox_lanes.h"
 
@@ -46,12 +47,7 @@ LANES_INLINE void entry_words(uint64_t word[4][GROUP], const EntriesCall *call, 
 
 // x scale, or +0.
 LANES_INLINE float kept_or_zero(float x, float scale, bool kept) {
-    float scaled = x * scale;
-    uint32_t bits;
-    __builtin_memcpy(&bits, &scaled, sizeof bits);
-    bits &= 0u - (uint32_t)kept;
-    __builtin_memcpy(&scaled, &bits, sizeof bits);
-    return scaled;
+    return float_of_bits(float_bits(x * scale) & (0u - (uint32_t)kept));
 }
 
 void LANES_NAME(dropout_entries)(const EntriesCall *call, int64_t begin, int64_t end) {

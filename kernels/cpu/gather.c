@@ -89,9 +89,7 @@ void cpu_unpack_fp32(Rows out, int64_t first, const DeviceByte *in, int64_t coun
 CELLS_INLINE bool pack_row(unsigned char *to, Cells x, float scale, int64_t columns) {
     uint32_t bad = 0;
     for (int64_t c = 0; c < columns; c++) {
-        float value = scale * cell(x, c);
-        uint32_t bits;
-        memcpy(&bits, &value, sizeof bits);
+        uint32_t bits = float_bits(scale * cell(x, c));
         uint16_t half = (uint16_t)bf16_rounded(bits);
         bad |= bf16_is_bad(bits);
         memcpy(to + 2 * c, &half, sizeof half);

@@ -4,7 +4,7 @@
 // row, which goes to shared memory, where one thread adds them in order.
 #include "pointwise.h"
 
-#include "../expressions.h"
+#include "../activations.h"
 
 // At most 256 blocks of rows, added in order; a block of threads does one of them.
 
@@ -25,14 +25,7 @@ struct LossTask {
     double *part;
 };
 
-// 2^n; `shifted` is n + 1.5 2^23. Unsigned, because a loss that diverges brings any bits.
-__device__ static inline float power2(float shifted) {
-    const unsigned n = __float_as_uint(shifted) - __float_as_uint(0x1.8p23f);
-    return __uint_as_float((n + 127) << 23);
-}
-DEFINE_EXP(__device__ static inline, float, exp_near, power2)
 DEFINE_LOG1P(__device__ static inline, float, log_1_and)
-__device__ static inline float exp_below_0(float x) { return x < -87.0f ? 0.0f : exp_near(x); }
 
 // The largest of a row, in all lanes; NaN if the first is.
 __device__ static inline float row_max(const float *z, int columns) {
@@ -51,7 +44,7 @@ __device__ static inline float row_max(const float *z, int columns) {
 __device__ static inline float exponentials(float *g, const float *z, int columns, float most) {
     float sum = 0;
     for (int c = row_lane(); c < columns; c += LANES) {
-        const float e = exp_below_0(z[c] - most);
+        const float e = activation_exp(z[c] - most);
         sum += e;
         if (g != NULL)
             g[c] = e;
@@ -124,7 +117,7 @@ __device__ static inline double bce_row(const LossTask &task, float *g, const fl
         if (c < columns) {
             const float a = x[c], y = labels[c] != 0 ? 1.0f : 0.0f;
             const bool negative = a < 0.0f; // a NaN is taken as it is
-            const float t = exp_below_0(negative ? a : -a), above = negative ? 0.0f : a;
+            const float t = activation_exp(negative ? a : -a), above = negative ? 0.0f : a;
             const float factor = y * task.positive + (1.0f - y);
             sum += (above - a * y + log_1_and(t)) * factor;
             d = ((negative ? t : 1.0f) / (t + 1.0f) - y) * factor * weight;
