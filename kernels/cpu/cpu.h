@@ -111,6 +111,14 @@ static inline void pace_call(Pace *pace) {
 
 static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
+// Lanes as a tree; they are used up.
+static inline double lanes_sum(double lane[16]) {
+    for (int half = 8; half > 0; half /= 2)
+        for (int l = 0; l < half; l++)
+            lane[l] += lane[l + half];
+    return lane[0];
+}
+
 // Rows that a last-level cache cannot hold are stored around it: a cached store reads its line from
 // memory first, half as much traffic again. The size is a constant because the C library's answer
 // is not to be had (it takes all caches of a server for one).

@@ -13,13 +13,6 @@ LANES_INLINE void add_one(Sums *sums, int lane, float a, float b) {
     sums->size[lane] += (double)b * (double)b;
 }
 
-LANES_INLINE double tree(double lane[16]) {
-    for (int half = 8; half > 0; half /= 2)
-        for (int l = 0; l < half; l++)
-            lane[l] += lane[l + half];
-    return lane[0];
-}
-
 void LANES_NAME(distance_some)(double two[2], const float *a, const float *b, int64_t begin,
                                int64_t end) {
     Sums sums = {0};
@@ -29,6 +22,6 @@ void LANES_NAME(distance_some)(double two[2], const float *a, const float *b, in
             add_one(&sums, l, a[i + l], b[i + l]);
     for (int l = 0; i < end; i++, l++)
         add_one(&sums, l, a[i], b[i]);
-    two[0] = tree(sums.moved);
-    two[1] = tree(sums.size);
+    two[0] = lanes_sum(sums.moved);
+    two[1] = lanes_sum(sums.size);
 }

@@ -82,6 +82,12 @@ LANES_INLINE F16 f16_div(F16 a, F16 b) {
     return a;
 }
 
+// `count` floats and what fills their last unit; 64-byte aligned.
+LANES_INLINE void floats_zero(float *at, int64_t count) {
+    for (int64_t i = 0; i < count; i += 16)
+        f16_store(at + i, f16_set(0));
+}
+
 // The fixed tree: lane i takes lane i+8, then i+4, i+2, i+1.
 #if defined(__AVX2__)
 LANES_INLINE float f16_sum(F16 a) {

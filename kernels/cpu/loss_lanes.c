@@ -41,15 +41,6 @@ LANES_INLINE F16 f16_exp(F16 a) {
     return a;
 }
 
-LANES_INLINE Mask mask_of(int64_t column, int64_t columns) {
-    return columns - column >= 16 ? (Mask)0xffff : mask_first(columns - column);
-}
-
-LANES_INLINE void zero_row(float *at, int64_t columns) {
-    for (int64_t c = 0; c < columns; c += 16)
-        f16_store(at + c, f16_set(0));
-}
-
 LANES_INLINE float row_max(const float *z, int64_t columns) {
     float most = z[0];
     for (int64_t c = 1; c < columns; c++) // a maximum does not depend on its order
@@ -62,7 +53,7 @@ LANES_INLINE float exponentials(float *g, const float *z, int64_t columns, float
     F16 sum = f16_set(0), middle = f16_set(most);
     for (int64_t c = 0; c < columns; c += 16) {
         F16 e = f16_exp(f16_sub(f16_load(z + c), middle));
-        e = f16_keep(e, mask_of(c, columns));
+        e = f16_keep(e, mask_first(columns - c));
         sum = f16_add(sum, e);
         if (g != NULL)
             f16_store(g + c, e);
@@ -89,7 +80,7 @@ LANES_INLINE double softmax_row(float *g, const LossCall *call, int64_t r, float
 // Factors of 16 classes, 0 beyond the last.
 LANES_INLINE F16 factors_of(const float *classes, int64_t c, int64_t columns) {
     if (classes == NULL)
-        return f16_keep(f16_set(1), mask_of(c, columns));
+        return f16_keep(f16_set(1), mask_first(columns - c));
     return columns - c >= 16 ? f16_load_loose(classes + c)
                              : f16_load_first(classes + c, columns - c);
 }
@@ -151,7 +142,7 @@ LANES_INLINE double losses_of_rows(const LossCall *call, int64_t begin, int64_t 
         if (factor != 0)
             loss += (double)factor * row(g, call, r, call->weight * factor);
         else if (g != NULL)
-            zero_row(g, call->logits.columns);
+            floats_zero(g, call->logits.columns);
     }
     return loss;
 }
@@ -184,7 +175,7 @@ LANES_INLINE double bce_row(float *g, const LossCall *call, int64_t r, float wei
     const uint8_t *labels = call->labels + r * columns;
     F16 sum = f16_set(0);
     for (int64_t c = 0; c < columns; c += 16) {
-        Mask mask = mask_of(c, columns);
+        Mask mask = mask_first(columns - c);
         F16 y = labels_load(labels + c, columns - c);
         F16 d, loss = bce_16(&d, f16_load(x + c), y, weight, call->positive);
         sum = f16_add(sum, f16_keep(loss, mask));
@@ -222,7 +213,7 @@ LANES_INLINE double hinge_row(float *g, const LossCall *call, int64_t r, float w
     const float *x = call->logits.at + r * call->logits.stride;
     F16 sum = f16_set(0);
     for (int64_t c = 0; c < call->logits.columns; c += 16) {
-        Mask mask = mask_of(c, call->logits.columns);
+        Mask mask = mask_first(call->logits.columns - c);
         F16 d, loss = hinge_16(&d, f16_load(x + c), sides_load(call, r, c), weight);
         sum = f16_add(sum, f16_keep(loss, mask));
         if (g != NULL)
@@ -238,7 +229,7 @@ LANES_INLINE double mse_row(float *g, const LossCall *call, int64_t r, float wei
     for (int64_t c = 0; c < columns; c += 16) {
         F16 y = columns - c >= 16 ? f16_load_loose(call->numbers + r * columns + c)
                                   : f16_load_first(call->numbers + r * columns + c, columns - c);
-        F16 d = f16_keep(f16_sub(f16_load(x + c), y), mask_of(c, columns));
+        F16 d = f16_keep(f16_sub(f16_load(x + c), y), mask_first(columns - c));
         sum = f16_add(sum, f16_mul(d, d));
         if (g != NULL)
             f16_store(g + c, f16_mul(d, twice));

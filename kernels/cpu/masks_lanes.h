@@ -96,8 +96,10 @@ LANES_INLINE void mask_store(uint8_t *to, Mask mask) { __builtin_memcpy(to, &mas
 
 LANES_INLINE float f16_first(F16 a) { return a.part[0][0]; }
 
-// The first `count` lanes, 0 .. 16.
-LANES_INLINE Mask mask_first(int64_t count) { return (Mask)((1u << count) - 1); }
+// The first `count` lanes: all from 16 on.
+LANES_INLINE Mask mask_first(int64_t count) {
+    return count >= 16 ? (Mask)0xffff : (Mask)((1u << count) - 1);
+}
 
 // The first `count` floats of `from`, then zeros; nothing behind them is read.
 LANES_INLINE F16 f16_load_first(const float *from, int64_t count) {

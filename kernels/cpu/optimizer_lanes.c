@@ -69,8 +69,5 @@ double LANES_NAME(square_sum_some)(const float *x, int64_t begin, int64_t end) {
             lane[l] += (double)x[i + l] * (double)x[i + l];
     for (int l = 0; i < end; i++, l++)
         lane[l] += (double)x[i] * (double)x[i];
-    for (int half = 8; half > 0; half /= 2)
-        for (int l = 0; l < half; l++)
-            lane[l] += lane[l + half];
-    return lane[0];
+    return lanes_sum(lane);
 }

@@ -319,11 +319,6 @@ LANES_INLINE int64_t backward_rows(const PointwiseCall *call, int order, int row
     return r;
 }
 
-LANES_INLINE void zero_floats(float *at, int64_t count) {
-    for (int64_t i = 0; i < count; i += 16)
-        f16_store(at + i, f16_set(0));
-}
-
 #if defined(__x86_64__) && !defined(__AVX2__) // rare: one loop that reads the order compiles fast
 #define CASES_OF(orders, X)
 #else
@@ -355,7 +350,7 @@ void LANES_NAME(post_backward_rows)(const PointwiseCall *call, int64_t begin, in
     float *dgamma = NULL; // and behind them those of beta
     if (order_has(call->order, DO_NORM)) {
         dgamma = call->partial + begin / call->block * 2 * stride;
-        zero_floats(dgamma, 2 * stride);
+        floats_zero(dgamma, 2 * stride);
     }
     switch (call->order) { CASES_OF(ORDERS_TRAINED, BACKWARD) }
     backward_rows(call, call->order, 1, r, end, dgamma);
@@ -387,7 +382,7 @@ void LANES_NAME(dropout_rows)(const PointwiseCall *call, int64_t begin, int64_t 
 void LANES_NAME(sum_rows)(const PointwiseCall *call, int64_t begin, int64_t end) {
     CpuRows g = call->z;
     float *sum = call->partial + begin / call->block * g.stride;
-    zero_floats(sum, (g.columns + 15) / 16 * 16);
+    floats_zero(sum, (g.columns + 15) / 16 * 16);
     for (int64_t r = begin; r < end; r++)
         for (int64_t c = 0; c < g.columns; c += 16)
             f16_store(sum + c, f16_add(f16_load(sum + c), row_load(cells_of(g, r) + c)));

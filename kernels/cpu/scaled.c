@@ -71,10 +71,7 @@ CELLS_INLINE double dot_rows(CpuRows x, CpuRows y, int64_t begin, int64_t end, R
             for (int l = 0; l < 16; l++)
                 lane[l] += (double)cell(a, c + l) * (double)cell(b, c + l);
     }
-    for (int half = 8; half > 0; half /= 2)
-        for (int l = 0; l < half; l++)
-            lane[l] += lane[l + half];
-    return lane[0];
+    return lanes_sum(lane);
 }
 
 // In at most 256 blocks of rows whose size is a function of their number alone, added in order.
