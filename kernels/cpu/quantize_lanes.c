@@ -147,39 +147,28 @@ LANES_INLINE F16 above_zero(const Measure *in, const Cell *x, bool scales) {
     return f16_sub(scaled(row_load(x), in->scale, scales), in->zero);
 }
 
-// T, not yet an integer
-LANES_INLINE F16 fixed_of(const Measure *in, const Cell *x, bool scales, bool divide) {
-    F16 above = above_zero(in, x, scales);
-    F16 fixed = f16_mul(divide ? f16_div(above, in->step) : above, in->inverse);
-    return f16_min(fixed, in->most); // a rounded quotient may be above 2^b - 1
-}
-// T is not above s 2^16, which is below 2^23: |x| / S is not above s, and the two roundings of |x|
-// times 1 / S add less than 1/2 to that.
-LANES_INLINE F16 fixed_of_signs(const Measure *in, const Cell *x, GridRule rule, bool divide) {
-    F16 value = f16_mul(row_load(x), in->scale);
+// T, not yet an integer. With signs it is not above s 2^16, which is below 2^23: |x| / S is not
+// above s, and the two roundings of |x| times 1 / S add less than 1/2 to that.
+LANES_INLINE F16 fixed_of(const Measure *in, const Cell *x, bool scales, GridRule rule,
+                          bool divide) {
+    F16 value = rule == GRID_MINMAX ? above_zero(in, x, scales) : f16_mul(row_load(x), in->scale);
     if (rule == GRID_MEAN)
         return f16_signs(value, 0x1p16f);
-    return f16_mul(divide ? f16_div(value, in->step) : value, in->inverse);
+    F16 fixed = f16_mul(divide ? f16_div(value, in->step) : value, in->inverse);
+    return rule == GRID_MINMAX ? f16_min(fixed, in->most) // a rounded quotient may be above 2^b - 1
+                               : fixed;
 }
 
 LANES_INLINE void codes_make(Piece *piece, const Row *row, int64_t first, int64_t count,
-                             bool scales, bool divide, Coins k) {
-    const Cell *x = row->x + first;
-    Measure in = measure_of(row);
-#pragma GCC unroll 2
-    for (int64_t c = 0; c < count; c += 16)
-        codes_store(piece->code + c, fixed_of(&in, x + c, scales, divide), k, c, false, 0);
-    memset(piece->code + count, 0, 8); // not the codes of the padding
-}
-LANES_INLINE void codes_make_signs(Piece *piece, const Row *row, int64_t first, int64_t count,
-                                   GridRule rule, bool divide, Coins k) {
+                             bool scales, GridRule rule, bool divide, Coins k) {
     const Cell *x = row->x + first;
     Measure in = measure_of(row);
     int s = (int)row->grid.most;
 #pragma GCC unroll 2
     for (int64_t c = 0; c < count; c += 16)
-        codes_store(piece->code + c, fixed_of_signs(&in, x + c, rule, divide), k, c, true, s);
-    memset(piece->code + count, 0, 8);
+        codes_store(piece->code + c, fixed_of(&in, x + c, scales, rule, divide), k, c,
+                    rule != GRID_MINMAX, s);
+    memset(piece->code + count, 0, 8); // not the codes of the padding
 }
 
 LANES_INLINE void codes_make_powers(Piece *piece, const Row *row, int64_t first, int64_t count) {
@@ -196,15 +185,15 @@ LANES_INLINE void codes_choose(Piece *piece, const Row *row, int64_t first, int6
     if (rule == GRID_LOG)
         codes_make_powers(piece, row, first, count);
     else if (rule == GRID_MEAN)
-        codes_make_signs(piece, row, first, count, GRID_MEAN, false, k);
+        codes_make(piece, row, first, count, true, GRID_MEAN, false, k);
     else if (rule != GRID_MINMAX && row->divide)
-        codes_make_signs(piece, row, first, count, GRID_MAX, true, k);
+        codes_make(piece, row, first, count, true, GRID_MAX, true, k);
     else if (rule != GRID_MINMAX)
-        codes_make_signs(piece, row, first, count, GRID_MAX, false, k);
+        codes_make(piece, row, first, count, true, GRID_MAX, false, k);
     else if (row->divide)
-        codes_make(piece, row, first, count, scales, true, k);
+        codes_make(piece, row, first, count, scales, GRID_MINMAX, true, k);
     else
-        codes_make(piece, row, first, count, scales, false, k);
+        codes_make(piece, row, first, count, scales, GRID_MINMAX, false, k);
 }
 
 LANES_INLINE void halves_choose(Piece *piece, const Row *row, int64_t first, int64_t count,
