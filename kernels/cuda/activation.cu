@@ -122,22 +122,13 @@ ROW_KERNEL product_parts(double *part, ColumnsOf<Number> of, RowsOf<Number> g, i
     }
 }
 
-ROW_KERNEL add_product_parts(double *sums, const double *part, int64_t blocks, int64_t both) {
-    EACH_ITEM(c, both) {
-        double sum = 0;
-        for (int64_t b = 0; b < blocks; b++)
-            sum += part[b * both + c];
-        sums[c] = sum;
-    }
-}
-
 void cuda_column_products(DeviceDouble *sums, Rows g, Rows u, const DeviceFloat *middle,
                           const DeviceFloat *factor, DeviceDouble *scratch, const Poll *) {
     const int64_t block = sum_block_rows(g.count), blocks = sum_blocks(g.count);
     EACH_TYPE(u.type, LAUNCH_ITEMS(product_parts<Number>, blocks * g.columns, ROW_THREADS,
                                    doubles_of(scratch), columns_of<Number>(u, middle, factor),
                                    rows_of<Number>(g), block));
-    LAUNCH_ITEMS(add_product_parts, 2 * g.columns, ROW_THREADS, doubles_of(sums),
+    LAUNCH_ITEMS(add_in_turn<double>, 2 * g.columns, ROW_THREADS, doubles_of(sums),
                  doubles_of(scratch), blocks, 2 * g.columns);
 }
 

@@ -8,27 +8,27 @@
 
 #include <algorithm>
 
-void *device_copy(const void *host, size_t bytes, const char *what) {
+// A host array on the device; complete on return.
+template <typename Number>
+static Number *device_copy(const Number *host, int64_t count, const char *what) {
     if (host == NULL)
         return NULL;
+    const size_t bytes = (size_t)count * sizeof(Number);
     void *device = cuda_alloc(bytes, what);
     cuda_upload(device, host, bytes);
     cuda_finish(NULL);
-    return device;
+    return (Number *)device;
 }
 
-DeviceCsr device_csr_new(const Csr *csr) {
+static DeviceCsr device_csr_new(const Csr *csr) {
     const char *what = "sparse aggregate";
-    const int64_t entries = csr->offset[csr->rows];
-    DeviceCsr copy = {csr->rows, entries, NULL, NULL, NULL};
-    copy.offset =
-        (int64_t *)device_copy(csr->offset, (size_t)(csr->rows + 1) * sizeof(int64_t), what);
-    copy.column = (int32_t *)device_copy(csr->column, (size_t)entries * sizeof(int32_t), what);
-    copy.weight = (float *)device_copy(csr->weight, (size_t)entries * sizeof(float), what);
-    return copy;
+    const int64_t entries = csr_entries(csr);
+    return DeviceCsr{csr->rows, entries, device_copy(csr->offset, csr->rows + 1, what),
+                     device_copy(csr->column, entries, what),
+                     device_copy(csr->weight, entries, what)};
 }
 
-void device_csr_free(DeviceCsr *csr) {
+static void device_csr_free(DeviceCsr *csr) {
     cuda_free(csr->weight);
     cuda_free(csr->column);
     cuda_free(csr->offset);
@@ -94,8 +94,8 @@ static int64_t count_long(const Csr *csr, int32_t *list) {
 
 // Every window of rows by falling length, and rows of one length as they are.
 static int32_t *order_new(const Csr *csr) {
-    const size_t bytes = (size_t)csr->rows * sizeof(int32_t);
-    int32_t *host = (int32_t *)cuda_host->memory_alloc(bytes, "order of rows");
+    const char *what = "order of rows";
+    int32_t *host = (int32_t *)cuda_host->memory_alloc((size_t)csr->rows * sizeof(int32_t), what);
     const auto is_before = [csr](int32_t a, int32_t b) {
         const int64_t edges_a = csr->offset[a + 1] - csr->offset[a];
         const int64_t edges_b = csr->offset[b + 1] - csr->offset[b];
@@ -105,7 +105,7 @@ static int32_t *order_new(const Csr *csr) {
         host[i] = (int32_t)i;
     for (int64_t first = 0; first < csr->rows; first += WINDOW)
         std::sort(host + first, host + least(first + WINDOW, csr->rows), is_before);
-    int32_t *order = (int32_t *)device_copy(host, bytes, "order of rows");
+    int32_t *order = device_copy(host, csr->rows, what);
     cuda_host->memory_free(host);
     return order;
 }
@@ -121,7 +121,7 @@ Aggregate *cuda_aggregate_new(const Csr *csr, int64_t sources, int64_t columns, 
     size_t bytes = (size_t)a->long_rows * sizeof *a->long_row;
     a->long_row = (int32_t *)cuda_host->memory_alloc(bytes, "long rows");
     count_long(csr, a->long_row);
-    a->device_long_row = (int32_t *)device_copy(a->long_row, bytes, "long rows");
+    a->device_long_row = device_copy(a->long_row, a->long_rows, "long rows");
     return a;
 }
 
@@ -254,7 +254,7 @@ HaloAggregate *cuda_aggregate_halo_new(const Csr *csr, const int32_t *rows) {
     HaloAggregate *h = (HaloAggregate *)cuda_host->memory_alloc(sizeof *h, "halo aggregate");
     size_t bytes = (size_t)csr->rows * sizeof *h->from;
     h->csr = device_csr_new(csr);
-    h->rows = (int32_t *)device_copy(rows, (size_t)csr->rows * sizeof *rows, "sparse aggregate");
+    h->rows = device_copy(rows, csr->rows, "sparse aggregate");
     h->from = (int64_t *)cuda_alloc(bytes, "halo cursors");
     h->to = (int64_t *)cuda_alloc(bytes, "halo cursors");
     return h;

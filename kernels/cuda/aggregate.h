@@ -52,11 +52,6 @@ struct DeviceCsr {
     int32_t *column;
     float *weight; // NULL: all 1
 };
-DeviceCsr device_csr_new(const Csr *csr);
-void device_csr_free(DeviceCsr *csr);
-
-// A host array on the device; complete on return.
-void *device_copy(const void *host, size_t bytes, const char *what);
 
 // ---- aggregate_long.cu: rows with more edges than this are done by whole blocks.
 enum { LONG_ROW = 4096 };

@@ -110,16 +110,6 @@ int64_t cuda_dense_gradient_scratch(int64_t rows, int64_t a_columns, int64_t g_c
     return (parts_of(rows).count + 1) * a_columns * g_columns;
 }
 
-__global__ static void add_weight_parts(float *dw, const float *part, int64_t parts,
-                                        int64_t count) {
-    EACH_ITEM(i, count) {
-        float sum = 0;
-        for (int64_t p = 0; p < parts; p++)
-            sum += part[p * count + i];
-        dw[i] = sum;
-    }
-}
-
 static void gradient_parts(float *part, const Parts &parts, Rows a, Rows g) {
     const DeviceRows x = device_rows(a), y = device_rows(g);
     const int64_t count = x.columns * y.columns, whole = parts.count * parts.rows;
@@ -146,5 +136,5 @@ void cuda_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, 
         bf16_gradient_parts(part, parts, a, g);
     else
         gradient_parts(part, parts, a, g);
-    LAUNCH_ITEMS(add_weight_parts, count, THREADS, floats_of(dw), part, parts.all(), count);
+    LAUNCH_ITEMS(add_in_turn<float>, count, THREADS, floats_of(dw), part, parts.all(), count);
 }

@@ -157,6 +157,17 @@ static void cuda_launch(const char *name, void (*kernel)(Parameters...), int64_t
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (items);                  \
          i += (int64_t)gridDim.x * blockDim.x)
 
+// sum[i] = part[i] + part[count + i] + ..., `parts` of them, in order.
+template <typename Number>
+__global__ static void add_in_turn(Number *sum, const Number *part, int64_t parts, int64_t count) {
+    EACH_ITEM(i, count) {
+        Number all = 0;
+        for (int64_t p = 0; p < parts; p++)
+            all += part[p * count + i];
+        sum[i] = all;
+    }
+}
+
 // The block's shared memory: SHARED(float, sum) gives `float *sum` of the launch's `bytes`. Once a
 // kernel. The emulated device has its own.
 #ifndef SHARED

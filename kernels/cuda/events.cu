@@ -55,13 +55,15 @@ void cuda_event_record(DeviceEvent *event, DeviceStream stream) {
     event->base = base_count;
 }
 
-bool cuda_event_reached(const DeviceEvent *event) {
-    if (event->base == 0)
-        return true;
-    cudaError_t status = cudaEventQuery(event->event);
+// What a query answers.
+static bool is_over(cudaError_t status) {
     if (status != cudaErrorNotReady)
         CUDA_CALL(status);
     return status == cudaSuccess;
+}
+
+bool cuda_event_reached(const DeviceEvent *event) {
+    return event->base == 0 || is_over(cudaEventQuery(event->event));
 }
 
 void cuda_event_wait(DeviceEvent *event, const Poll *poll) {
@@ -94,19 +96,12 @@ void cuda_stream_wait(DeviceStream stream, const DeviceEvent *event) {
         CUDA_CALL(cudaStreamWaitEvent(cuda_stream(stream), event->event, 0));
 }
 
-static bool is_empty(DeviceStream stream) {
-    cudaError_t status = cudaStreamQuery(cuda_stream(stream));
-    if (status != cudaErrorNotReady)
-        CUDA_CALL(status);
-    return status == cudaSuccess;
-}
-
 static void wait_for_stream(DeviceStream stream, const Poll *poll) {
     if (poll == NULL) {
         CUDA_CALL(cudaStreamSynchronize(cuda_stream(stream)));
         return;
     }
-    while (!is_empty(stream)) {
+    while (!is_over(cudaStreamQuery(cuda_stream(stream)))) {
         poll_call(poll);
         sched_yield();
     }

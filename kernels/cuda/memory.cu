@@ -9,8 +9,7 @@ enum { LEAST_BYTES = 64 }; // a block of no bytes is an address, too
 size_t cuda_device_free(void) {
     size_t free_bytes = 0, all = 0;
     CUDA_CALL(cudaMemGetInfo(&free_bytes, &all));
-    int ranks = cuda_device_ranks();
-    return free_bytes / (size_t)ranks;
+    return free_bytes / (size_t)cuda_device_ranks();
 }
 
 static void check_memory(cudaError_t status, size_t bytes, const char *what, const char *where) {
