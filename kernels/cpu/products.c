@@ -23,7 +23,8 @@ const ProductKernels *product_kernels(void) {
 // What a thread has packed of the two factors, and the sums of a strip: 1.5 MiB. The left factor is
 // a high panel of one block, or a low one of all; the right one has room up to 4096 pairs of a
 // strip.
-enum { LEFT_ROOM = PRODUCT_HIGH * PRODUCT_PITCH, RIGHT_ROOM = 4096 * PRODUCT_STRIP };
+enum { LEFT_ROOM = 96 * 1024, RIGHT_ROOM = 4096 * PRODUCT_STRIP };
+static_assert(LEFT_ROOM >= PRODUCT_HIGH * PRODUCT_PITCH, "a high panel of one block has room");
 static_assert(RIGHT_ROOM >= PRODUCT_PAIRS * PRODUCT_COLUMNS, "one of a weight gradient has room");
 typedef struct Packed {
     uint32_t a[LEFT_ROOM] __attribute__((aligned(64)));
@@ -217,6 +218,7 @@ void products_dense(CpuRows out, Range range, const ProductTerm *term, int terms
         Packed packed;
         Strip s = strip_of(out, term, terms, transposed);
         Pace pace = pace_start(poll);
+        product_kernels()->enter();
 #pragma omp for schedule(dynamic)
         for (int64_t r = range.begin; r < range.end; r += PRODUCT_HIGH) {
             s.task = (Range){r, least(r + PRODUCT_HIGH, range.end)};
@@ -227,6 +229,7 @@ void products_dense(CpuRows out, Range range, const ProductTerm *term, int terms
             if (omp_get_thread_num() == 0)
                 pace_call(&pace);
         }
+        product_kernels()->leave();
     }
 }
 
@@ -266,6 +269,7 @@ void products_part(float *part, CpuRows a, CpuRows g, Range rows, Pace *pace) {
     Packed packed;
     if (rows.begin == rows.end)
         memset(part, 0, (size_t)(a.columns * g.columns) * sizeof *part);
+    product_kernels()->enter();
     for (int64_t r = rows.begin; r < rows.end; r += block_depth()) {
         int64_t end = least(r + block_depth(), rows.end);
         Range next = {end, least(end + block_depth(), rows.end)};
@@ -273,4 +277,5 @@ void products_part(float *part, CpuRows a, CpuRows g, Range rows, Pace *pace) {
         if (omp_get_thread_num() == 0)
             pace_call(pace);
     }
+    product_kernels()->leave();
 }

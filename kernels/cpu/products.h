@@ -104,6 +104,9 @@ static inline int64_t stored_pairs(const ProductInput *in) {
 // others. `block` by SumOrder; NULL: others have that order.
 typedef struct ProductKernels {
     const char *name; // "vdpbf16ps"
+    // A thread calls them before its first block and after its last one.
+    void (*enter)(void);
+    void (*leave)(void);
     void (*block[SUM_ORDERS])(const ProductBlock *block);
     void (*by_rows)(uint32_t *a, const ProductInput *in);    // pairs along a row
     void (*by_columns)(uint32_t *b, const ProductInput *in); // pairs of rows, as a right factor

@@ -161,11 +161,11 @@ static __attribute__((noinline)) void tiles(const ProductBlock *k) {
 
 static void block(const ProductBlock *k) {
     unsigned was = flush_begin();
-    _tile_loadconfig(&shapes);
     tiles(k);
-    _tile_release();
     flush_end(was);
 }
+static void enter(void) { _tile_loadconfig(&shapes); }
+static void leave(void) { _tile_release(); }
 
 // ---- the left factor of a weight gradient: pairs of rows, as rows of the transpose
 
@@ -253,6 +253,8 @@ static void left_by_columns(uint32_t *a, const ProductInput *in) {
 }
 
 const ProductKernels product_kernels_amx = {.name = "tdpbf16ps",
+                                            .enter = enter,
+                                            .leave = leave,
                                             .block = {[SUMS_TILES] = block},
                                             .by_rows = by_rows,
                                             .by_columns = by_columns,

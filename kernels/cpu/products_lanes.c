@@ -260,9 +260,12 @@ static void block_by_tiles(const ProductBlock *k) {
 #define BY_TILES block_by_tiles
 #endif
 
+static void nothing(void) {}
 static void in_panels(uint32_t *a, const ProductInput *in) { in_units(a, in, PRODUCT_PANEL); }
 
 const ProductKernels KERNELS = {.name = STEPS,
+                                .enter = nothing,
+                                .leave = nothing,
                                 .block = {[SUMS_PAIRS] = block, [SUMS_TILES] = BY_TILES},
                                 .by_rows = by_rows,
                                 .by_columns = by_columns,

@@ -137,6 +137,7 @@ static inline void tried_block(const ProductKernels *kernels, SumOrder order, fl
     static uint32_t b[PRODUCT_PAIRS * PRODUCT_COLUMNS] __attribute__((aligned(64)));
     kernels->by_rows(a, &left);
     kernels->by_columns(b, &right);
+    kernels->enter();
     kernels->block[order](&(ProductBlock){.a = a,
                                           .b = b,
                                           .rows = rows,
@@ -145,6 +146,7 @@ static inline void tried_block(const ProductKernels *kernels, SumOrder order, fl
                                           .c = c,
                                           .c_stride = columns,
                                           .pitch = PRODUCT_PITCH});
+    kernels->leave();
 }
 
 // The inputs, by row and column: one row of eight has infinities and NaNs, one huge numbers, one
