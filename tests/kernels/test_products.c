@@ -74,9 +74,14 @@ static void product_of(Truth how, int64_t rows, int64_t depth, int64_t columns, 
 static void gradient_of(Truth how, int64_t rows, int64_t m, int64_t n) {
     Rows a = tried_rows(rows, m, 1), g = tried_rows(rows, n, 2);
     float *dw = TEST_ARRAY(float, m *n);
-    float *scratch = TEST_ARRAY(float, cpu_dense_gradient_scratch(rows, m, n));
+    int64_t room = cpu_dense_gradient_scratch(rows, m, n), behind = 32 * n;
     int64_t parts = cpu_dense_gradient_scratch(rows, 1, 1);
+    float *scratch = TEST_ARRAY(float, room + behind);
+    for (int64_t i = 0; i < behind; i++)
+        scratch[room + i] = 7;
     cpu_dense_gradient(on_device(dw), a, g, on_device(scratch), NULL);
+    for (int64_t i = 0; i < behind; i++)
+        assert_true(scratch[room + i] == 7);
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) {
             float truth = 0;
