@@ -45,26 +45,30 @@ static double dense_pins(const OracleGraph *g, const double *side, int h) {
     return pins;
 }
 
-// A D_out^-1, or sum over h of (w / targets) times source / d_out.
-static double *dense_walk(const OracleGraph *g) {
+// [v, u]: what u gives to v, of all that u gives: A D_out^-1, or sum over h of (w / targets) times
+// source / d_out. Or, where v `receives`, of all that it takes: means of neighbours, or of
+// hyperedges of means of pins. Rows and columns without any are 0.
+static double *dense_shares(const OracleGraph *g, bool receives) {
     int n = g->n, m = g->m;
-    double *walk = oracle_matrix(n, n);
-    for (int u = 0; u < n; u++) {
-        double out = 0;
-        for (int v = 0; m == 0 && v < n; v++)
-            out += g->a[v * n + u];
+    const double *own = receives ? g->target : g->source;
+    const double *others = receives ? g->source : g->target;
+    double *shares = oracle_matrix(n, n);
+    for (int i = 0; i < n; i++) {
+        double total = 0;
+        for (int j = 0; m == 0 && j < n; j++)
+            total += receives ? g->a[i * n + j] : g->a[j * n + i];
         for (int h = 0; h < m; h++)
-            out += g->w[h] * g->source[u * m + h] * (m > 0);
-        for (int v = 0; v < n && out != 0; v++) {
-            double sum = m == 0 ? g->a[v * n + u] : 0;
-            for (int h = 0; h < m; h++) {
-                if (g->source[u * m + h] != 0 && g->target[v * m + h] != 0)
-                    sum += g->w[h] / dense_pins(g, g->target, h);
-            }
-            walk[v * n + u] = sum / out;
+            total += g->w[h] * own[i * m + h];
+        for (int j = 0; j < n && total > 0; j++) {
+            int at = receives ? i * n + j : j * n + i;
+            double sum = m == 0 ? g->a[at] : 0;
+            for (int h = 0; h < m; h++)
+                if (own[i * m + h] != 0 && others[j * m + h] != 0)
+                    sum += g->w[h] / dense_pins(g, others, h);
+            shares[at] = sum / total;
         }
     }
-    return walk;
+    return shares;
 }
 
 // [n, classes]: 1 / (number of such nodes) on the training nodes of a class.
@@ -84,7 +88,7 @@ static double *dense_start(const OracleGraph *g, int classes) {
 static double *dense_random_walk(const OracleGraph *g, int classes, double restart,
                                  int iterations) {
     int n = g->n;
-    double *walk = dense_walk(g), *start = dense_start(g, classes);
+    double *walk = dense_shares(g, false), *start = dense_start(g, classes);
     double *at = dense_start(g, classes);
     for (int k = 0; k < iterations; k++) {
         double *next = oracle_matrix(n, classes);
@@ -103,33 +107,12 @@ static double *dense_random_walk(const OracleGraph *g, int classes, double resta
     return at;
 }
 
-// The row means: of neighbours, or of hyperedges of means of pins; rows without any are 0.
-static double *dense_means(const OracleGraph *g) {
-    int n = g->n, m = g->m;
-    double *mean = oracle_matrix(n, n);
-    for (int v = 0; v < n; v++) {
-        double degree = 0;
-        for (int u = 0; m == 0 && u < n; u++)
-            degree += g->a[v * n + u];
-        for (int h = 0; h < m; h++)
-            degree += g->w[h] * g->target[v * m + h];
-        for (int u = 0; u < n && degree > 0; u++) {
-            double sum = m == 0 ? g->a[v * n + u] : 0;
-            for (int h = 0; h < m; h++) {
-                if (g->target[v * m + h] != 0 && g->source[u * m + h] != 0)
-                    sum += g->w[h] / dense_pins(g, g->source, h);
-            }
-            mean[v * n + u] = sum / degree;
-        }
-    }
-    return mean;
-}
-
 // Solves x = M x on the nodes that are not in training, with the classes clamped on the others:
 // Gauss with pivots; nodes of components without a training node stay 0.
 static double *dense_harmonic(const OracleGraph *g, int classes) {
     int n = g->n, width = n + classes;
-    double *mean = dense_means(g), *rows = oracle_matrix(n, width), *f = oracle_matrix(n, classes);
+    double *mean = dense_shares(g, true), *rows = oracle_matrix(n, width),
+           *f = oracle_matrix(n, classes);
     for (int i = 0; i < n; i++) {
         bool known = g->split[i] == SPLIT_TRAIN;
         for (int j = 0; j < n; j++)
