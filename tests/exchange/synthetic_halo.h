@@ -84,6 +84,21 @@ static inline float ring_value(int64_t gid, int64_t column, uint32_t epoch) {
     return ((float)(draw >> 8) - 8388608.0F) / 4194304.0F;
 }
 
+// By global id and reader, so both ends say the same without asking.
+typedef int WidthOf(int64_t gid, int reader, int setting);
+static inline void ring_set_widths(Channel *channel, WidthOf *width, int setting) {
+    const HaloPlan *p = channel_halo_plan(channel);
+    uint8_t *sent = TEST_ARRAY(uint8_t, p->send_offset[p->size - 1]);
+    uint8_t *received = TEST_ARRAY(uint8_t, p->halo_count);
+    for (int g = 0; g + 1 < p->size; g++)
+        for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
+            sent[k] = (uint8_t)width(p->source_id[p->send_row[k]], ring_reader(p->rank, g, p->size),
+                                     setting);
+    for (int64_t h = 0; h < p->halo_count; h++)
+        received[h] = (uint8_t)width(p->halo_id[h], p->rank, setting);
+    channel_set_widths(channel, sent, received);
+}
+
 static inline float ring_scale(int64_t gid) { return 0.1F + (float)(gid % 97) / 31.0F; }
 
 static inline Rows ring_fill(const HaloPlan *p, int64_t columns, uint32_t epoch) {

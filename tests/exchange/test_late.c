@@ -49,39 +49,29 @@ static void late_clear(Late *late) {
     channel_free(late->channel);
 }
 
-static uint8_t width_of(int64_t gid, int reader, uint32_t epoch) {
-    static const uint8_t widths[] = {2, 8, 4, 16, 3};
-    return widths[ring_mix((uint64_t)gid, 7 * epoch + (uint32_t)reader) % 5];
+// Other widths for every exchange.
+static int width_of(int64_t gid, int reader, int epoch) {
+    static const int widths[] = {2, 8, 4, 16, 3};
+    return widths[ring_mix((uint64_t)gid, (uint64_t)(7 * epoch + reader)) % 5];
 }
 
-// Other widths for every exchange.
-static void set_widths(Late *late, uint32_t epoch) {
-    const HaloPlan *p = &late->plan;
-    uint8_t *sent = TEST_ARRAY(uint8_t, p->send_offset[p->size - 1]);
-    uint8_t *received = TEST_ARRAY(uint8_t, p->halo_count);
-    for (int g = 0; g + 1 < p->size; g++)
-        for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
-            sent[k] =
-                width_of(p->source_id[p->send_row[k]], ring_reader(p->rank, g, p->size), epoch);
-    for (int64_t h = 0; h < p->halo_count; h++)
-        received[h] = width_of(p->halo_id[h], p->rank, epoch);
-    channel_set_widths(late->channel, sent, received);
+static void send_rows(Late *late, uint32_t e) {
+    RowSource rows = ring_sent(&late->plan, late->x, NULL);
+    late->b->upload_rows(late->x, late->host[e]);
+    channel_pack(late->channel, &rows, (ExchangeContext){.seed = 3, .epoch = e});
+    channel_post(late->channel);
+}
+
+static void keep_rows(Late *late, uint32_t e, Rows received) {
+    late->b->copy(late->out[e].at, received.at, rows_bytes(received.count, COLUMNS));
 }
 
 // The host itself waits for nothing: rows are uploaded, sent, received and copied.
 static void exchange(Late *late, uint32_t e) {
-    const Backend *b = late->b;
-    RowSource rows = {
-        .x = rows_first(late->x, late->plan.sources),
-        .partials = rows_range(late->x, (Range){late->plan.sources, rows_of(late)}),
-    };
-    b->upload_rows(late->x, late->host[e]);
-    channel_pack(late->channel, &rows, (ExchangeContext){.seed = 3, .epoch = e});
-    channel_post(late->channel);
+    send_rows(late, e);
     for (int g = 0; g + 1 < late->plan.size; g++)
         channel_receive(late->channel, g);
-    Rows received = channel_rows(late->channel);
-    b->copy(late->out[e].at, received.at, rows_bytes(received.count, COLUMNS));
+    keep_rows(late, e, channel_rows(late->channel));
     channel_finish(late->channel);
     comm_barrier(&test_comm); // a rank that only sends does not run ahead
 }
@@ -89,18 +79,10 @@ static void exchange(Late *late, uint32_t e) {
 // As a schedule does that keeps messages in flight: rows of one exchange are read when the messages
 // of the next one are under way.
 static void exchange_before_reading(Late *late, uint32_t e) {
-    const Backend *b = late->b;
-    RowSource rows = {
-        .x = rows_first(late->x, late->plan.sources),
-        .partials = rows_range(late->x, (Range){late->plan.sources, rows_of(late)}),
-    };
     channel_drain(late->channel);
-    b->upload_rows(late->x, late->host[e]);
-    channel_pack(late->channel, &rows, (ExchangeContext){.seed = 3, .epoch = e});
-    channel_post(late->channel);
+    send_rows(late, e);
     if (e > 0) {
-        Rows received = channel_rows(late->channel);
-        b->copy(late->out[e - 1].at, received.at, rows_bytes(received.count, COLUMNS));
+        keep_rows(late, e - 1, channel_rows(late->channel));
         channel_note_read(late->channel);
     }
     comm_barrier(&test_comm);
@@ -116,16 +98,12 @@ static void copy_rows(void *context, Rows received, int begin, int end, bool las
                       const Poll *poll) {
     Late *late = context;
     (void)begin, (void)end, (void)last, (void)poll;
-    DeviceFloat *out = late->out[late->channel->epoch].at;
-    late->b->copy(out, received.at, rows_bytes(received.count, COLUMNS));
+    keep_rows(late, late->channel->epoch, received);
 }
 
 static void exchange_if_moved(Late *late, uint32_t e) {
     Error none = {0};
-    RowSource rows = {
-        .x = rows_first(late->x, late->plan.sources),
-        .partials = rows_range(late->x, (Range){late->plan.sources, rows_of(late)}),
-    };
+    RowSource rows = ring_sent(&late->plan, late->x, NULL);
     late->b->upload_rows(late->x, late->host[e]);
     schedule_find("skip", &none)
         ->run(late->channel, &rows, (ExchangeContext){.seed = 3, .epoch = e},
@@ -145,7 +123,7 @@ static float *arrivals(const Backend *b, uint64_t seed, const char *codec, Way w
     float *all = TEST_ARRAY(float, EPOCHS *size);
     for (uint32_t e = 0; e < EPOCHS; e++) {
         if (way == OTHER_WIDTHS)
-            set_widths(&late, e);
+            ring_set_widths(late.channel, width_of, (int)e);
         if (way == READ_LATER)
             exchange_before_reading(&late, e);
         else if (way == LEFT_OUT)

@@ -3,7 +3,7 @@
 // biased where they must not be (ALGORITHMS A.4, A12), or would depend on the schedule; or
 // evaluation would not be exact.
 #include "../codec_values.h"
-#include "../rows.h"
+#include "../exchange/synthetic_halo.h"
 #include "../small_graph.h"
 #include "fringe/model.h"
 
@@ -77,8 +77,6 @@ static double gradient_of(const Small *s, Model *model, float *g, uint32_t epoch
     return loss;
 }
 
-typedef int WidthOf(int64_t gid, int reader, int setting);
-
 static int the_same(int64_t gid, int reader, int setting) {
     (void)gid, (void)reader;
     return setting;
@@ -89,25 +87,11 @@ static int of_all_kinds(int64_t gid, int reader, int setting) {
     return kinds[(gid * 31 + reader * 7 + setting) % 9];
 }
 
-// By global id and reader, so both ends say the same without asking.
-static void set_widths(Channel *channel, WidthOf *width, int setting) {
-    const HaloPlan *p = channel_halo_plan(channel);
-    uint8_t *sent = TEST_ARRAY(uint8_t, p->send_offset[p->size - 1]);
-    uint8_t *received = TEST_ARRAY(uint8_t, p->halo_count);
-    for (int g = 0; g + 1 < p->size; g++)
-        for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
-            sent[k] = (uint8_t)width(p->source_id[p->send_row[k]], ring_reader(p->rank, g, p->size),
-                                     setting);
-    for (int64_t h = 0; h < p->halo_count; h++)
-        received[h] = (uint8_t)width(p->halo_id[h], p->rank, setting);
-    channel_set_widths(channel, sent, received);
-}
-
 static void set_direction(Model *model, int direction, int bits) {
     int channels = 0;
     for (int l = 0; l < 2; l++)
         if (model_channel(model, (ExchangeId){l, direction}) != NULL) {
-            set_widths(model_channel(model, (ExchangeId){l, direction}), the_same, bits);
+            ring_set_widths(model_channel(model, (ExchangeId){l, direction}), the_same, bits);
             channels++;
         }
     assert_int_equal(channels, direction == FORWARD ? 2 : 1);
@@ -283,7 +267,7 @@ static Model *mixed_model(const Small *s, const Case *c, const char *schedule) {
     for (int l = 0; l < 2; l++)
         for (int d = 0; d < 2; d++)
             if (model_channel(model, (ExchangeId){l, d}) != NULL)
-                set_widths(model_channel(model, (ExchangeId){l, d}), of_all_kinds, 2 * l + d);
+                ring_set_widths(model_channel(model, (ExchangeId){l, d}), of_all_kinds, 2 * l + d);
     return model;
 }
 
