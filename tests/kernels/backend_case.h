@@ -89,14 +89,12 @@ static inline float *random_numbers(Case *c, int64_t count) {
 }
 
 static inline DeviceFloat *case_floats(Case *c, int64_t count) {
-    float *host = random_numbers(c, count);
-    DeviceFloat *device = uploaded(c, host, (size_t)count * sizeof *host);
-    memory_free(host);
-    return device;
+    CLEARED(memory_drop) float *host = random_numbers(c, count);
+    return uploaded(c, host, (size_t)count * sizeof *host);
 }
 
 static inline Rows case_rows_of(Case *c, RowsType type, int64_t count, int64_t columns) {
-    float *host = random_numbers(c, count * columns);
+    CLEARED(memory_drop) float *host = random_numbers(c, count * columns);
     Rows rows = {.at = case_zeros(c, rows_bytes(count, columns)),
                  .count = count,
                  .columns = columns,
@@ -104,7 +102,6 @@ static inline Rows case_rows_of(Case *c, RowsType type, int64_t count, int64_t c
                  .type = type};
     c->b->upload_rows(rows, host);
     c->b->finish(NULL);
-    memory_free(host);
     return rows;
 }
 
@@ -123,31 +120,25 @@ static inline Rows case_dirty_rows(Case *c, int64_t count, int64_t columns) {
     return case_dirty_rows_of(c, c->rows, count, columns);
 }
 
-static inline DeviceInt32 *case_int32s(Case *c, int64_t count, int32_t below) {
-    int32_t *host = ALLOC(int32_t, count + 1, "test");
+static inline DeviceInt32 *case_int32s(Case *c, int64_t count, int64_t from, int32_t below) {
+    CLEARED(memory_drop) int32_t *host = ALLOC(int32_t, count + 1, "test");
     for (int64_t i = 0; i < count; i++)
-        host[i] = (int32_t)(case_random(c) % (uint32_t)below);
-    DeviceInt32 *device = uploaded(c, host, (size_t)count * sizeof *host);
-    memory_free(host);
-    return device;
+        host[i] = (int32_t)(from + case_random(c) % (uint32_t)below);
+    return uploaded(c, host, (size_t)count * sizeof *host);
 }
 
 static inline DeviceByte *case_small_bytes(Case *c, int64_t count, unsigned below) {
-    unsigned char *host = ALLOC(unsigned char, count + 1, "test");
+    CLEARED(memory_drop) unsigned char *host = ALLOC(unsigned char, count + 1, "test");
     for (int64_t i = 0; i < count; i++)
         host[i] = (unsigned char)(case_random(c) % below);
-    DeviceByte *device = uploaded(c, host, (size_t)count);
-    memory_free(host);
-    return device;
+    return uploaded(c, host, (size_t)count);
 }
 
 static inline DeviceInt64 *case_ids(Case *c, int64_t count) {
-    int64_t *host = ALLOC(int64_t, count + 1, "test");
+    CLEARED(memory_drop) int64_t *host = ALLOC(int64_t, count + 1, "test");
     for (int64_t i = 0; i < count; i++)
         host[i] = i % 5 == 4 ? -1 - i : i * 1000003; // a partial sum's id is below 0
-    DeviceInt64 *device = uploaded(c, host, (size_t)count * sizeof *host);
-    memory_free(host);
-    return device;
+    return uploaded(c, host, (size_t)count * sizeof *host);
 }
 
 // ---- far rows: the same rows, as the last ones of very many. What lies in front of them is
@@ -186,11 +177,16 @@ static inline void case_put(Case *c, const void *host, size_t bytes) {
     c->out_bytes += bytes;
 }
 
-static inline void case_keep(Case *c, const void *device, size_t bytes) {
-    CLEARED(memory_drop) void *host = memory_alloc(bytes, "test");
+static inline void *case_downloaded(Case *c, const void *device, size_t bytes) {
+    void *host = memory_alloc(bytes, "test");
     c->b->finish(NULL);
     c->b->download(host, device, bytes);
     c->b->finish(NULL);
+    return host;
+}
+
+static inline void case_keep(Case *c, const void *device, size_t bytes) {
+    CLEARED(memory_drop) void *host = case_downloaded(c, device, bytes);
     case_put(c, host, bytes);
 }
 
@@ -200,11 +196,8 @@ static inline void case_keep_rows(Case *c, Rows rows) {
         return case_keep(c, rows.at, rows_size(rows));
     const int64_t count = rows.count * rows.stride;
     c->rounded = true;
-    CLEARED(memory_drop) uint16_t *half = ALLOC(uint16_t, count, "test");
+    CLEARED(memory_drop) uint16_t *half = case_downloaded(c, rows.at, rows_size(rows));
     CLEARED(memory_drop) uint32_t *bits = ALLOC(uint32_t, count, "test");
-    c->b->finish(NULL);
-    c->b->download(half, rows.at, rows_size(rows));
-    c->b->finish(NULL);
     for (int64_t i = 0; i < count; i++)
         bits[i] = (uint32_t)half[i] << 16;
     case_put(c, bits, (size_t)count * sizeof *bits);

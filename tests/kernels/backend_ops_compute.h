@@ -63,7 +63,8 @@ static void column_sums(Case *c) {
 
 static Csr random_csr(Case *c, int64_t rows, int64_t sources, bool weighted, int64_t longest) {
     Csr csr;
-    int64_t *degree = ALLOC(int64_t, rows + 1, "test"), entries = 0;
+    CLEARED(memory_drop) int64_t *degree = ALLOC(int64_t, rows + 1, "test");
+    int64_t entries = 0;
     for (int64_t r = 0; r < rows && sources > 0; r++) {
         degree[r] = r == rows / 2 && longest > 0 ? longest : case_random(c) % 21;
         degree[r] = degree[r] < sources ? degree[r] : sources;
@@ -79,7 +80,6 @@ static Csr random_csr(Case *c, int64_t rows, int64_t sources, bool weighted, int
                 csr.weight[begin + e] = (float)(case_random(c) % 1000) / 500 - 1;
         }
     }
-    memory_free(degree);
     return csr;
 }
 
@@ -142,7 +142,7 @@ static void aggregate_halo(Case *c) {
     const int64_t halo_rows = 50, ends[] = {halo_rows / 4, halo_rows / 4, halo_rows / 2, halo_rows};
     bool weighted = c->variant & 2;
     Csr csr = random_csr(c, s.rows, halo_rows, weighted, 0);
-    int32_t *rows = ALLOC(int32_t, s.rows + 1, "test");
+    CLEARED(memory_drop) int32_t *rows = ALLOC(int32_t, s.rows + 1, "test");
     for (int64_t k = 0; k < s.rows; k++)
         rows[k] = (int32_t)(2 * k);
     HaloAggregate *h = c->b->aggregate_halo_new(&csr, rows);
@@ -162,7 +162,6 @@ static void aggregate_halo(Case *c) {
     }
     case_keep_rows(c, out);
     c->b->aggregate_halo_free(h);
-    memory_free(rows);
     csr_free(&csr);
 }
 
@@ -257,8 +256,8 @@ static void dropout_entries(Case *c) {
     static const float keep[] = {0.5f, 0.9f, 1, 0x1p-17f};
     Shape s = c->shape;
     int64_t count = s.rows * s.columns;
-    DeviceInt32 *row = case_int32s(c, count, (int32_t)(s.rows > 0 ? s.rows : 1));
-    DeviceInt32 *column = case_int32s(c, count, (int32_t)s.columns);
+    DeviceInt32 *row = case_int32s(c, count, 0, (int32_t)(s.rows > 0 ? s.rows : 1));
+    DeviceInt32 *column = case_int32s(c, count, 0, (int32_t)s.columns);
     DeviceFloat *value = case_floats(c, count);
     DeviceFloat *out = c->variant & 1 ? value : case_floats(c, count);
     c->b->dropout_entries(out, value, count, row, column, keep[c->variant / 2],

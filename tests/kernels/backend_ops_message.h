@@ -45,7 +45,7 @@ static void make_loss(Case *c, const LossArguments *of) {
 }
 
 static DeviceInt32 *some_label(Case *c, Rows logits) {
-    return case_int32s(c, logits.count, (int32_t)logits.columns);
+    return case_int32s(c, logits.count, 0, (int32_t)logits.columns);
 }
 
 static void softmax_loss(Case *c) {
@@ -163,16 +163,6 @@ typedef struct Sending {
     DeviceInt64 *bad;
 } Sending;
 
-// Rows of x and, after them, of the sums.
-static DeviceInt32 *far_list(Case *c, int64_t count, int32_t below) {
-    int32_t *host = ALLOC(int32_t, count + 1, "test");
-    for (int64_t i = 0; i < count; i++)
-        host[i] = (int32_t)(c->far + case_random(c) % (uint32_t)below);
-    DeviceInt32 *device = uploaded(c, host, (size_t)count * sizeof *host);
-    memory_free(host);
-    return device;
-}
-
 static Sending sending_of(Case *c, bool scaled, bool spoiled) {
     Shape s = c->shape;
     int64_t sums = s.rows / 4, own = s.rows - sums;
@@ -181,7 +171,8 @@ static Sending sending_of(Case *c, bool scaled, bool spoiled) {
     source->x = case_rows(c, own, s.columns);
     source->partials = case_rows(c, sums, s.columns);
     source->scale = scaled ? case_floats(c, own) : NULL;
-    source->row = far_list(c, sending.count, (int32_t)(s.rows > 0 ? s.rows : 1));
+    // rows of x and, after them, of the sums
+    source->row = case_int32s(c, sending.count, c->far, (int32_t)(s.rows > 0 ? s.rows : 1));
     source->random =
         random_of_kind(random_key(11, RANDOM_ROUNDING, 7, 1, 1),
                        (RandomKind){.seven = s.rows % 2 == 1, .narrow = s.columns % 2 == 1});
@@ -236,19 +227,15 @@ static const int quantized_bits[QUANTIZED_WIDTHS] = {1, 2, 3, 4, 5, 6, 7, 8, 16}
 // Every second place of the list, from behind.
 static Quantized quantized_of(Case *c, const Sending *s, int bits, bool bf16) {
     int64_t count = s->count / 2;
-    int32_t *place = ALLOC(int32_t, count + 1, "test");
+    CLEARED(memory_drop) int32_t *place = ALLOC(int32_t, count + 1, "test");
     for (int64_t i = 0; i < count; i++)
         place[i] = (int32_t)(s->count - 1 - 2 * i);
-    DeviceInt32 *device = case_int32s(c, count, 1);
-    c->b->upload(device, place, (size_t)count * sizeof *place);
-    c->b->finish(NULL);
-    memory_free(place);
     size_t each = bf16 ? 2 : 4;
     return (Quantized){
         .bits = bits,
         .bf16 = bf16,
         .count = count,
-        .place = device,
+        .place = uploaded(c, place, (size_t)count * sizeof *place),
         .minimum = case_bytes(c, (size_t)count * each),
         .step = case_bytes(c, (size_t)count * each),
         .payload = case_bytes(c, (size_t)(count * quantized_row_bytes(c->shape.columns, bits)))};
