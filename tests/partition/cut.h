@@ -62,3 +62,13 @@ static inline int64_t column_gid(const Shard *s, const ShardRelation *w, int32_t
     int64_t own = s->set[w->from].own;
     return column < own ? s->set[w->from].gid[column] : w->remote_gid[column - own];
 }
+
+// Of a row and what it reads, where the shard is the only one.
+static inline double mean_distance(const Shard *s) {
+    const ShardRelation *w = &s->relation[IN_EDGES];
+    double sum = 0;
+    for (int64_t i = 0; i < s->set[w->to].own; i++)
+        for (int64_t e = w->offset[i]; e < w->offset[i + 1]; e++)
+            sum += fabs((double)(w->column[e] - i));
+    return sum / (double)w->edges;
+}

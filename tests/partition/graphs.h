@@ -45,6 +45,19 @@ static inline Dataset graph_make(int64_t n, EdgeRule rule, bool weighted, uint64
     return d;
 }
 
+// Files of this rank cannot grow beyond so many bytes, or can (-1): all ranks hear of one that has
+// no room in a sentence. Collective.
+static inline Error load_without_room(const Config *config, int64_t bytes) {
+    Shard shard;
+    Error said = {0};
+    test_file_limit(bytes);
+    bool ok = partition_load(&shard, config, &test_comm, &(Warnings){0}, &said);
+    test_file_limit(-1);
+    assert_false(ok);
+    assert_true(said.code == EXIT_CANNOT_WRITE || said.code == EXIT_IO);
+    return said;
+}
+
 static inline bool graph_random(int64_t i, int64_t j, int64_t n, uint64_t seed) { // directed
     return i != j && graph_uniform(seed, i, j) < 5.0 / (double)n;
 }

@@ -268,13 +268,7 @@ CACHE_TEST(test_leftovers_are_swept) {
 CACHE_TEST(test_full_disk_leaves_no_half_entry) {
     char folder[1024], path[1024];
     Config config = config_with(write_graph("graph.txt", ""), NULL);
-    Shard shard;
-    Error said = {0};
-    test_file_limit(2048);
-    bool ok = partition_load(&shard, &config, &test_comm, &(Warnings){0}, &said);
-    test_file_limit(-1);
-    assert_false(ok);
-    assert_true(said.code == EXIT_CANNOT_WRITE || said.code == EXIT_IO);
+    load_without_room(&config, 2048);
     comm_barrier(&test_comm);
     assert_false(find_entry(FILE_TEMPORARY, path));
     assert_false(find_entry("parts-", path));

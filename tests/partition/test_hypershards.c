@@ -224,15 +224,6 @@ static Dataset long_band(void) {
     return d;
 }
 
-static double mean_distance(const Shard *s) {
-    const ShardRelation *w = &s->relation[IN_EDGES];
-    double sum = 0;
-    for (int64_t i = 0; i < s->set[HYPEREDGES].own; i++)
-        for (int64_t e = w->offset[i]; e < w->offset[i + 1]; e++)
-            sum += fabs((double)(w->column[e] - i));
-    return sum / (double)w->edges;
-}
-
 TEST(test_hyperedges_lie_near_their_pins) {
     static int32_t one[8000];
     CLEARED(cut_close) Cut plain = cut_open(long_band(), 1, one, false);

@@ -86,13 +86,13 @@ static void rows_are_those_of_the_graph(const Cut *cut) {
 static void order_is_that_of_the_law(const Cut *cut) {
     for (int p = 0; p < cut->parts; p++) {
         const Shard *s = &cut->shard[p];
+        const ShardRelation *in = &s->relation[IN_EDGES];
         int64_t central = 0;
         int hops = 0, before = -1;
         for (int64_t i = 0; i < s->set[NODES].own; i++) {
             bool marginal = false;
-            for (int64_t e = s->relation[IN_EDGES].offset[i];
-                 e < s->relation[IN_EDGES].offset[i + 1]; e++)
-                marginal = marginal || s->relation[IN_EDGES].column[e] >= s->set[NODES].own;
+            for (int64_t e = in->offset[i]; e < in->offset[i + 1]; e++)
+                marginal = marginal || in->column[e] >= s->set[NODES].own;
             while (hops <= SHARD_HOPS && i >= s->set[NODES].reach[hops])
                 hops++;
             assert_int_equal(hops == 0, s->split[i] == SPLIT_TRAIN);
@@ -101,7 +101,7 @@ static void order_is_that_of_the_law(const Cut *cut) {
             central += !marginal;
         }
         assert_int_equal(central, s->set[NODES].central);
-        assert_remote_obeys_the_law(cut, s, &s->relation[IN_EDGES]);
+        assert_remote_obeys_the_law(cut, s, in);
         assert_remote_obeys_the_law(cut, s, shard_transposed(s, IN_EDGES));
     }
 }
@@ -190,14 +190,14 @@ TEST(test_duplicate_edges_are_kept) {
     memcpy(d.weight, (float[]){1, 2, 4, 8}, 4 * sizeof(float));
     CLEARED(cut_close) Cut cut = cut_open(d, 2, (int32_t[]){0, 1, 1}, true);
     const Shard *s = &cut.shard[1];
+    const ShardRelation *in = &s->relation[IN_EDGES];
     int64_t row = s->set[NODES].gid[0] == 1 ? 0 : 1;
     double sum = 0;
-    for (int64_t e = s->relation[IN_EDGES].offset[row]; e < s->relation[IN_EDGES].offset[row + 1];
-         e++)
-        sum += (double)s->relation[IN_EDGES].weight[e];
-    assert_int_equal(s->relation[IN_EDGES].offset[row + 1] - s->relation[IN_EDGES].offset[row], 3);
+    for (int64_t e = in->offset[row]; e < in->offset[row + 1]; e++)
+        sum += (double)in->weight[e];
+    assert_int_equal(in->offset[row + 1] - in->offset[row], 3);
     assert_true(sum == 1 + 2 + 8 && s->set[NODES].degree_in[row] == sum);
-    assert_int_equal(s->relation[IN_EDGES].remote, 1); // node 0 is one halo row, read three times
+    assert_int_equal(in->remote, 1); // node 0 is one halo row, read three times
 }
 
 TEST(test_an_empty_part_is_a_shard_without_rows) {
@@ -257,15 +257,6 @@ static Dataset shuffled_groups(void) {
         d.offset[i + 1] = d.edges;
     }
     return d;
-}
-
-static double mean_distance(const Shard *s) {
-    double sum = 0;
-    for (int64_t i = 0; i < s->set[NODES].own; i++)
-        for (int64_t e = s->relation[IN_EDGES].offset[i]; e < s->relation[IN_EDGES].offset[i + 1];
-             e++)
-            sum += fabs((double)(s->relation[IN_EDGES].column[e] - i));
-    return sum / (double)s->relation[IN_EDGES].edges;
 }
 
 TEST(test_reordered_rows_lie_near_their_sources) {
