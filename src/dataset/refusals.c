@@ -6,7 +6,7 @@
 #include <strings.h>
 
 typedef struct Kind {
-    const char *ending, *magic; // either may be NULL
+    const char *endings, *magic; // either may be NULL
     const char *what;
     const char *unpack; // the command, of what is packed
     const char *edges;  // an awk program that prints source and target, of what it can read
@@ -15,10 +15,9 @@ typedef struct Kind {
 
 #define HTML "an HTML page"
 #define POINTER "a pointer of git-lfs"
-#define WORKBOOK "a workbook of Excel or its like", .cure = "save each sheet as CSV (UTF-8)"
 #define DIMACS "a graph of DIMACS", .edges = "/^[ae] / {print $2, $3}"
 
-// What is told by its first bytes stands above what is told by its name.
+// What is told by its first bytes goes before what is told by its name.
 static const Kind kinds[] = {
     {NULL, "<!DOCTYPE html", .what = HTML},
     {NULL, "<html", .what = HTML},
@@ -31,11 +30,9 @@ static const Kind kinds[] = {
      .what = "packed by xz", .unpack = "unxz -k"},
     {".zst", "\x28\xB5\x2F\xFD", .what = "packed by zstd", .unpack = "unzstd"},
     {".7z", "7z\xBC\xAF", .what = "packed by 7-Zip", .unpack = "7z x"},
-    {".tar", NULL, .what = "packed by tar", .unpack = "tar -xf"},
-    {".tgz", NULL, .what = "packed by tar", .unpack = "tar -xf"},
-    {".xlsx", NULL, .what = WORKBOOK},
-    {".xls", "\xD0\xCF\x11\xE0", .what = WORKBOOK},
-    {".ods", NULL, .what = WORKBOOK},
+    {".tar .tgz", NULL, .what = "packed by tar", .unpack = "tar -xf"},
+    {".xlsx .xls .ods", "\xD0\xCF\x11\xE0", .what = "a workbook of Excel or its like",
+     .cure = "save each sheet as CSV (UTF-8)"},
     {".rds", NULL, .what = "data of R",
      .cure = "write.csv(edges, 'edges.csv', row.names = FALSE) in R"},
     {".sqlite", "SQLite format 3", .what = "a database",
@@ -44,47 +41,33 @@ static const Kind kinds[] = {
      .edges = "{for (i = 3; i <= NF; i++) print $1, $i}"},
     {".parquet", "PAR1", .what = "a Parquet table"},
     {".feather", "ARROW1", .what = "a Feather table"},
-    {".feather", "FEA1", .what = "a Feather table"},
+    {NULL, "FEA1", .what = "a Feather table"},
     {".arrow", NULL, .what = "an Arrow table"},
     {".mat", "MATLAB 5.0", .what = "a file of MATLAB"},
     {".h5", "\x89HDF", .what = "a file of HDF5 (also MATLAB 7.3)"},
-    {".pt", NULL, .what = "a file of PyTorch"},
-    {".pth", NULL, .what = "a file of PyTorch"},
+    {".pt .pth", NULL, .what = "a file of PyTorch"},
     {".bin", NULL, .what = "perhaps a file of DGL"},
     {".pkl", "\x80\x02", .what = "a pickle of Python"},
     {".pickle", "\x80\x03", .what = "a pickle of Python"},
     {".gpickle", "\x80\x04", .what = "a pickle of Python"},
     {".p", "\x80\x05", .what = "a pickle of Python"},
-    {".graphml", NULL, .what = "GraphML"},
-    {".gexf", NULL, .what = "GEXF"},
+    {".graphml", "<graphml", .what = "GraphML"},
+    {".gexf", "<gexf", .what = "GEXF"},
     {NULL, "<?xml", .what = "XML, perhaps GraphML or GEXF"},
-    {NULL, "<graphml", .what = "GraphML"},
-    {NULL, "<gexf", .what = "GEXF"},
     {".gml", "graph [", .what = "GML"},
-    {".net", "*Vertices", .what = "a file of Pajek"},
-    {".paj", "*vertices", .what = "a file of Pajek"},
-    {".json", NULL, .what = "JSON"},
-    {".jsonl", NULL, .what = "JSON"},
-    {".svmlight", NULL, .what = "a file of svmlight"},
-    {".libsvm", NULL, .what = "a file of svmlight"},
-    {".svm", NULL, .what = "a file of svmlight"},
+    {".net .paj", "*Vertices", .what = "a file of Pajek"},
+    {".json .jsonl", NULL, .what = "JSON"},
+    {".svmlight .libsvm .svm", NULL, .what = "a file of svmlight"},
     {".adjlist", NULL, .what = "a list of neighbours of networkx"},
-    {"-nverts.txt", NULL, .what = "one of two lists of simplices"},
-    {"-simplices.txt", NULL, .what = "one of two lists of simplices"},
-    {".g6", ">>graph6<<", .what = "graph6"},
-    {".graph6", NULL, .what = "graph6"},
-    {".s6", ">>sparse6<<", .what = "sparse6"},
-    {".sparse6", NULL, .what = "sparse6"},
-    {".leda", "LEDA.GRAPH", .what = "a graph of LEDA"},
-    {".lgr", NULL, .what = "a graph of LEDA"},
+    {"-nverts.txt -simplices.txt", NULL, .what = "one of two lists of simplices"},
+    {".g6 .graph6", ">>graph6<<", .what = "graph6"},
+    {".s6 .sparse6", ">>sparse6<<", .what = "sparse6"},
+    {".leda .lgr", "LEDA.GRAPH", .what = "a graph of LEDA"},
     {".lgl", NULL, .what = "a list of neighbours of LGL",
      .edges = "/^#/ {a = $2; next} {print a, $1}"},
-    {NULL, "p edge ", .what = DIMACS},
+    {".col .gr .dimacs", "p edge ", .what = DIMACS},
     {NULL, "p col ", .what = DIMACS},
     {NULL, "p sp ", .what = DIMACS},
-    {".col", NULL, .what = DIMACS},
-    {".gr", NULL, .what = DIMACS},
-    {".dimacs", NULL, .what = DIMACS},
 };
 
 bool format_begins_as_text(const char *path) {
@@ -107,7 +90,7 @@ static const Kind *kind_of(const char *path) {
         if (begins_with(head + skip, bytes - skip, kinds[i].magic))
             return &kinds[i];
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].ending != NULL && text_ends(path, kinds[i].ending))
+        if (kinds[i].endings != NULL && text_ends(path, kinds[i].endings))
             return &kinds[i];
     return NULL;
 }
