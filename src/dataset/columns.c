@@ -89,8 +89,7 @@ bool columns_numbered(const Table *table, int two[2]) {
     return pairs == 1;
 }
 
-static bool said_column(int *column, const Table *table, const char *what, const char *name,
-                        Error *err) {
+bool column_said(int *column, const Table *table, const char *what, const char *name, Error *err) {
     char names[512], *end;
     long number = strtol(name, &end, 10);
     *column = column_named(table, name);
@@ -113,7 +112,7 @@ bool column_find(int *column, const Table *table, const Config *config, const ch
     char word[TABLE_NAME];
     *column = -1;
     if (said != NULL)
-        return said_column(column, table, what, said, err);
+        return column_said(column, table, what, said, err);
     while (*words != '\0' && *column < 0) {
         size_t length = strcspn(words, " ");
         snprintf(word, sizeof word, "%.*s", (int)length, words);

@@ -73,19 +73,14 @@ int feature_columns_said(const Sheet *sheet, const Config *config, int *column, 
     int count = 0;
     int64_t hole;
     char name[TABLE_NAME];
-    Config one = *config;
-    for (int i = 0; config_column(config, "features", i) != NULL; i++) {
-        one.data.columns.count = 1;
-        snprintf(one.data.columns.word[0], CONFIG_WORD, "features=%.50s",
-                 config_column(config, "features", i));
-        if (!column_find(&column[count], &sheet->table, &one, "features", "", err))
+    for (const char *said; (said = config_column(config, "features", count)) != NULL; count++) {
+        if (!column_said(&column[count], &sheet->table, "features", said, err))
             return -1;
         if (numbers_in(sheet, column[count], &hole) != NUMBERS) {
             error_data(err, "%s: column '%s' of data.columns does not hold numbers alone",
                        sheet->table.path, SHOWN(name_of(sheet, column[count], name)));
             return -1;
         }
-        count++;
     }
     return count;
 }

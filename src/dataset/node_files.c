@@ -140,11 +140,6 @@ static float id_as_feature(const NodeIds *ids, int64_t node) {
                               : (float)ids->number[node];
 }
 
-static int by_size(const void *a, const void *b) {
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 static bool is_column_of_ids(const NodeIds *ids, const float *column, int64_t count) {
     for (int64_t i = 0; i < count; i++)
         if (column[i] != id_as_feature(ids, i))
@@ -175,7 +170,7 @@ static bool ids_are_no_features(Dataset *dataset, const char *path, bool table, 
     }
     if (!whole || !table)
         return true;
-    qsort(column, (size_t)count, sizeof *column, by_size);
+    sort_float(column, count);
     return !is_column_of_ids(&dataset->ids, column, count) ||
            error_data(err, "its first column is the ids of the nodes, and its rows are not in the "
                            "ascending order of these, as those of data.features are; name it as "

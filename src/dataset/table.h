@@ -50,6 +50,8 @@ bool cell_number(const Table *table, const Cell *cell, float *out);
 // there.
 bool column_find(int *column, const Table *table, const Config *config, const char *what,
                  const char *words, Error *err);
+// The column that data.columns names so under `what`, by a name or a number from 1.
+bool column_said(int *column, const Table *table, const char *what, const char *name, Error *err);
 // The two columns of one name but for 1 and 2 at its end, such as protein1 and protein2; false if
 // there is a third, or another such pair.
 bool columns_numbered(const Table *table, int two[2]);
