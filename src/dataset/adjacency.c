@@ -13,9 +13,12 @@ static bool in_mapping(const Dataset *dataset, const void *array) {
     return at >= begin && at <= begin + dataset->map.bytes;
 }
 
-void dataset_free_arrays(Dataset *dataset, const void *array) {
+void dataset_drop(const Dataset *dataset, void *pointer) {
+    void *array;
+    memcpy(&array, pointer, sizeof array);
     if (!in_mapping(dataset, array))
-        memory_free((void *)(uintptr_t)array);
+        memory_free(array);
+    memset(pointer, 0, sizeof array);
 }
 
 void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *what) {
@@ -26,10 +29,15 @@ void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *
     return copy;
 }
 
+void splits_begin(Dataset *dataset) {
+    dataset->split = dataset_writable(dataset, dataset->split, (size_t)dataset->nodes, "splits");
+    memset(dataset->split, SPLIT_NONE, (size_t)dataset->nodes);
+}
+
 void dataset_drop_ids(Dataset *dataset) {
-    dataset_free_arrays(dataset, dataset->ids.number);
-    dataset_free_arrays(dataset, dataset->ids.bytes);
-    dataset_free_arrays(dataset, dataset->ids.offset);
+    dataset_drop(dataset, &dataset->ids.number);
+    dataset_drop(dataset, &dataset->ids.bytes);
+    dataset_drop(dataset, &dataset->ids.offset);
     dataset->ids = (NodeIds){0};
 }
 
@@ -38,9 +46,9 @@ Csr dataset_csr(const Dataset *dataset) {
 }
 
 void dataset_set_csr(Dataset *dataset, Csr *csr) {
-    dataset_free_arrays(dataset, dataset->offset);
-    dataset_free_arrays(dataset, dataset->target);
-    dataset_free_arrays(dataset, dataset->weight);
+    dataset_drop(dataset, &dataset->offset);
+    dataset_drop(dataset, &dataset->target);
+    dataset_drop(dataset, &dataset->weight);
     dataset->nodes = csr->rows;
     dataset->edges = csr_entries(csr);
     dataset->offset = csr->offset;

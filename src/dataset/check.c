@@ -14,16 +14,17 @@ void fitted_clear(Dataset *dataset) {
 }
 
 void dataset_clear(Dataset *dataset) {
-    const void *arrays[] = {
-        dataset->offset,      dataset->target,      dataset->weight,           dataset->split,
-        dataset->pin_role,    dataset->node_weight, dataset->hyperedge_weight, dataset->names.bytes,
-        dataset->names.offset};
+    void *const arrays[] = {&dataset->offset,           &dataset->target,
+                            &dataset->weight,           &dataset->split,
+                            &dataset->pin_role,         &dataset->node_weight,
+                            &dataset->hyperedge_weight, &dataset->names.bytes,
+                            &dataset->names.offset};
     fitted_clear(dataset);
     features_drop(dataset);
     labels_drop(dataset);
     dataset_drop_ids(dataset);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        dataset_free_arrays(dataset, arrays[i]);
+        dataset_drop(dataset, arrays[i]);
     if (dataset->mapped)
         tensors_close(&dataset->map);
     *dataset = (Dataset){0};
@@ -155,8 +156,7 @@ bool dataset_needs_split(const char *name, Error *err) {
 }
 
 bool dataset_can_train(const Dataset *dataset, Error *err) {
-    return memchr(dataset->split, SPLIT_TRAIN, (size_t)dataset->nodes) != NULL ||
-           dataset_needs_split(dataset->name, err);
+    return has_split(dataset, SPLIT_TRAIN) || dataset_needs_split(dataset->name, err);
 }
 
 // --- the last steps of every reader
@@ -181,8 +181,7 @@ static void drop_unit_weights(Dataset *dataset) {
     for (int64_t e = 0; e < dataset->edges; e++)
         if (dataset->weight[e] != 1)
             return;
-    dataset_free_arrays(dataset, dataset->weight);
-    dataset->weight = NULL;
+    dataset_drop(dataset, &dataset->weight);
 }
 
 void dataset_finish(Dataset *dataset) {
@@ -216,8 +215,7 @@ static void warn_of_classes(Dataset *dataset) {
 
 // Nodes to be scored whose class is not learned: their answers are never right.
 static void warn_of_unlearned(Dataset *dataset) {
-    if (dataset->label == NULL ||
-        memchr(dataset->split, SPLIT_TRAIN, (size_t)dataset->nodes) == NULL)
+    if (dataset->label == NULL || !has_split(dataset, SPLIT_TRAIN))
         return;
     CLEARED(memory_drop) bool *learned = ALLOC(bool, dataset->classes, "classes");
     int64_t others = 0;

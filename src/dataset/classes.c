@@ -79,12 +79,9 @@ static bool too_many(const ClassWords *words, int64_t classes, int64_t labelled,
 }
 
 void labels_drop(Dataset *dataset) {
-    dataset_free_arrays(dataset, dataset->label);
-    dataset_free_arrays(dataset, dataset->labels);
-    dataset_free_arrays(dataset, dataset->numbers);
-    dataset->label = NULL;
-    dataset->labels = NULL;
-    dataset->numbers = NULL;
+    dataset_drop(dataset, &dataset->label);
+    dataset_drop(dataset, &dataset->labels);
+    dataset_drop(dataset, &dataset->numbers);
     dataset->multilabel = dataset->numeric = false;
 }
 

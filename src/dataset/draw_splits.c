@@ -171,13 +171,12 @@ static bool draw_classes(Draw *draw, const char *text, bool shchur, const char *
 bool splits_draw(Dataset *dataset, const Config *config, Error *err) {
     const char *way = config->data.splits, *text = strchr(way, ':') + 1;
     Draw draw = {.dataset = dataset};
-    dataset->split = dataset_writable(dataset, dataset->split, (size_t)dataset->nodes, "splits");
-    memset(dataset->split, SPLIT_NONE, (size_t)dataset->nodes);
+    splits_begin(dataset);
     bool ok = order_nodes(&draw, config->data.split_seed, err) &&
               (way[0] == 'r' ? draw_shares(&draw, text, way, err)
                              : draw_classes(&draw, text, way[0] == 's', way, err));
     memory_free(draw.order);
-    if (ok && memchr(dataset->split, SPLIT_TRAIN, (size_t)dataset->nodes) == NULL)
+    if (ok && !has_split(dataset, SPLIT_TRAIN))
         ok = error_config(err, "data.splits: '%s' draws no training node", SHOWN(way));
     return ok;
 }

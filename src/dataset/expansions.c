@@ -32,8 +32,7 @@ void become_graph(Dataset *d, Csr *graph) {
     dataset_set_csr(d, graph);
     if (d->node_weight != NULL)
         warnings_add(&d->warnings, "the weights of nodes are dropped with the hyperedges");
-    dataset_free_arrays(d, d->node_weight);
-    d->node_weight = NULL;
+    dataset_drop(d, &d->node_weight);
     hypergraph_set_roles(d, NULL);
     hypergraph_set_weights(d, NULL);
     d->hyperedges = 0;
@@ -231,7 +230,7 @@ static void *longer(Dataset *d, void *array, int64_t columns, size_t item, const
         return NULL;
     void *copy = memory_alloc(memory_product((d->nodes + d->hyperedges) * columns, item), what);
     memcpy(copy, array, memory_product(d->nodes * columns, item));
-    dataset_free_arrays(d, array);
+    dataset_drop(d, &array);
     return copy;
 }
 

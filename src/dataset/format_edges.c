@@ -85,10 +85,8 @@ static bool make_edges(Dataset *dataset, Links *links, const Konect *konect, Tex
                           request->path, links->id[0][0], links->id[1][0]);
     if (!links->is_text)
         text_clear(text);
-    bool ok = konect->is ? make_konect(dataset, konect, links, &pairs, err)
-                         : make_list(dataset, links, &pairs, text, request, err);
-    dataset->split = ok ? TRY(uint8_t, dataset->nodes, "splits", err) : NULL;
-    return dataset->split != NULL;
+    return konect->is ? make_konect(dataset, konect, links, &pairs, err)
+                      : make_list(dataset, links, &pairs, text, request, err);
 }
 
 static bool find_columns(Links *links, const Konect *konect, const Text *text,
@@ -109,11 +107,10 @@ static bool parse(Dataset *dataset, Text *text, const Request *request, Error *e
                           "%s: it is a Matrix Market file, whose first line of numbers is no edge; "
                           "set data.format=mtx",
                           request->path);
-    bool ok =
-        table_open(&links.table, text, config, request->path, err) &&
-        konect_look(&konect, text, request->path, err) &&
-        find_columns(&links, &konect, text, request, &dataset->warnings, err) &&
-        links_read(&links, text, config, node_files_id_kind(request->node_files), 1, false, err);
+    bool ok = table_open(&links.table, text, config, request->path, err) &&
+              konect_look(&konect, text, request->path, err) &&
+              find_columns(&links, &konect, text, request, &dataset->warnings, err) &&
+              links_read(&links, text, config, node_files_id_kind(request->node_files), false, err);
     if (ok) {
         warn_of_undirected(dataset, text, config);
         warn_of_lines(dataset, &links);
@@ -139,9 +136,7 @@ static bool read_array(Dataset *dataset, const Request *request, Error *err) {
     if (ok)
         warn_of_padding(dataset, &pairs);
     PairIds ids = {NULL, false, request->config->data.undirected};
-    ok = ok && pairs_to_rows(dataset, &pairs, &ids, request, err);
-    dataset->split = ok ? TRY(uint8_t, dataset->nodes, "splits", err) : NULL;
-    return dataset->split != NULL;
+    return ok && pairs_to_rows(dataset, &pairs, &ids, request, err);
 }
 
 static bool read_edges(Dataset *dataset, const Request *request, Error *err) {

@@ -236,9 +236,7 @@ static bool bind_arrays(Dataset *d, Error *err) {
         return false;
     if (d->features == 0)
         d->x = NULL;
-    if (d->split == NULL)
-        d->split = TRY(uint8_t, d->nodes, "splits", err);
-    return d->split != NULL;
+    return dataset_need_split(d, err);
 }
 
 // What the arrays were expected to be is the manifest's word. The error names their file already.

@@ -41,8 +41,8 @@ static bool read_classes(Dataset *d, const char *path, Error *err) {
 }
 
 static bool read_roles(Dataset *d, const char *path, Error *err) {
-    d->split = TRY(uint8_t, d->nodes, "splits", err);
-    CLEARED(json_pull_drop) JsonPull *pull = d->split != NULL ? json_pull_open(path, err) : NULL;
+    CLEARED(json_pull_drop)
+    JsonPull *pull = dataset_need_split(d, err) ? json_pull_open(path, err) : NULL;
     return pull != NULL && graphsaint_roles(d, pull, err);
 }
 

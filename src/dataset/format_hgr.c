@@ -168,7 +168,7 @@ static bool parse(Dataset *dataset, Text *text, const Request *request, Error *e
     CLEARED(pins_clear) Pins pins = {0};
     if (!read_header(&header, &scan, err))
         return false;
-    bool ok = pins_init(&pins, count_words(text->data, text->bytes), false, err) &&
+    bool ok = pins_init(&pins, count_words(text->data, text->bytes), err) &&
               read_lines(dataset, &pins, &header, &scan, err) &&
               check_kind(&header, &pins, request, err) &&
               pins_to_rows(dataset, &pins, header.vertices, header.hyperedges, err);

@@ -178,8 +178,7 @@ static bool parse(Dataset *dataset, Text *text, const Request *request, Error *e
     if (header.sizes || header.vertex_weights)
         warnings_add(&dataset->warnings, "vertex %s read past: training has no use for them",
                      header.vertex_weights ? "weights" : "sizes");
-    dataset->split = TRY(uint8_t, dataset->nodes, "splits", err);
-    return dataset->split != NULL;
+    return true;
 }
 
 const Format format_metis = {

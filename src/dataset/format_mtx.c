@@ -184,8 +184,7 @@ static bool make_graph(Dataset *d, const Matrix *m, Pairs *pairs, Error *err) {
                   "above the diagonal of a symmetric matrix, which stores "
                   "those below; read as if it were below");
     d->states_direction = m->symmetric;
-    d->split = TRY(uint8_t, d->nodes, "splits", err);
-    return d->split != NULL;
+    return true;
 }
 
 static bool parse(Dataset *d, Text *text, const Request *request, Error *err) {

@@ -19,12 +19,8 @@ static bool read_graph(Dataset *dataset, Npz *npz, const NpzLayout *layout, cons
 
 bool npz_read_dataset(Dataset *dataset, Npz *npz, const Request *request, Error *err) {
     NpzLayout layout;
-    bool ok = npz_layout(&layout, npz, err) && read_graph(dataset, npz, &layout, request, err);
-    if (ok && dataset->split == NULL) {
-        dataset->split = TRY(uint8_t, dataset->nodes, "splits", err);
-        ok = dataset->split != NULL;
-    }
-    ok = ok && npz_read_nodes(dataset, npz, &layout, request->config, err);
+    bool ok = npz_layout(&layout, npz, err) && read_graph(dataset, npz, &layout, request, err) &&
+              npz_read_nodes(dataset, npz, &layout, request->config, err);
     if (ok)
         npz_name_unread(dataset, npz, &layout, request->config);
     return ok || npz_name_file(err, request->path);

@@ -125,11 +125,10 @@ static bool read_ids(Dataset *d, const char *path, uint8_t split, Error *err) {
 static const char *const split_names[] = {"train.csv.gz", "valid.csv.gz", "test.csv.gz"};
 
 static bool read_splits(Dataset *d, const OgbFolder *f, Error *err) {
-    d->split = TRY(uint8_t, d->nodes, "splits", err);
-    for (int s = 0; d->split != NULL && f->split[0] != '\0' && s < 3; s++)
-        if (!read_ids(d, PATH_IN(f->split, split_names[s]), (uint8_t)(SPLIT_TRAIN + s), err))
-            return false;
-    return d->split != NULL;
+    bool ok = dataset_need_split(d, err);
+    for (int s = 0; ok && f->split[0] != '\0' && s < 3; s++)
+        ok = read_ids(d, PATH_IN(f->split, split_names[s]), (uint8_t)(SPLIT_TRAIN + s), err);
+    return ok;
 }
 
 // ---- the format

@@ -186,9 +186,9 @@ static bool make(Dataset *dataset, Links *l, const Text *text, const Request *re
 // The table of the links is open.
 static bool parse_links(Dataset *dataset, Links *l, Text *text, const Request *request,
                         Error *err) {
-    bool ok = links_read(l, text, request->config, node_files_id_kind(request->node_files), 1, true,
-                         err) &&
-              check_lines(l, err);
+    bool ok =
+        links_read(l, text, request->config, node_files_id_kind(request->node_files), true, err) &&
+        check_lines(l, err);
     if (ok && !l->is_text)
         text_clear(text);
     return ok && make(dataset, l, text, request, err);

@@ -50,10 +50,9 @@ static bool take_types(Dataset *d, Npy *npy, int64_t rows, Error *err) {
     CLEARED(memory_drop) int64_t *type = NULL;
     if (npy->rank != 1 || npy->elements != rows)
         return error_data(err, "it needs %ld entries, one for each node", rows);
-    if (!npy_to_int64(npy, &type, err))
+    if (!npy_to_int64(npy, &type, err) || !dataset_need_split(d, err))
         return false;
-    d->split = TRY(uint8_t, rows, "splits", err);
-    for (int64_t i = 0; d->split != NULL && err->code == 0 && i < rows; i++)
+    for (int64_t i = 0; err->code == 0 && i < rows; i++)
         if (type[i] < SPLIT_NONE || type[i] > SPLIT_TEST)
             error_data(err, "node %ld has type %ld; 1 is training, 2 validation, 3 test", i,
                        type[i]);

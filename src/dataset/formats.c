@@ -109,6 +109,7 @@ static bool load(Dataset *dataset, const Config *config, const char *path, NodeF
     if ((format->name_inside != NULL && !format->name_inside(path, dataset->name, err)) ||
         !(format->read != NULL ? format->read(dataset, &request, err)
                                : parse_file(dataset, format, &request, err)) ||
+        !dataset_need_split(dataset, err) ||
         !node_files_take(dataset, node_files, format->holds_splits ? path : NULL, err) ||
         !dataset_check(dataset, path, err))
         return false;

@@ -91,7 +91,7 @@ void hypergraph_warn(Dataset *dataset) {
 // --- the last steps of a reader
 
 void hypergraph_set_roles(Dataset *dataset, uint8_t *role) {
-    dataset_free_arrays(dataset, dataset->pin_role);
+    dataset_drop(dataset, &dataset->pin_role);
     dataset->pin_role = role;
 }
 
@@ -194,14 +194,12 @@ static void drop_defaults(Dataset *d) {
         hypergraph_set_roles(d, NULL);
     if (unit)
         hypergraph_set_weights(d, NULL);
-    if (one) {
-        dataset_free_arrays(d, d->node_weight);
-        d->node_weight = NULL;
-    }
+    if (one)
+        dataset_drop(d, &d->node_weight);
 }
 
 void hypergraph_set_weights(Dataset *dataset, float *weight) {
-    dataset_free_arrays(dataset, dataset->hyperedge_weight);
+    dataset_drop(dataset, &dataset->hyperedge_weight);
     dataset->hyperedge_weight = weight;
 }
 

@@ -114,6 +114,15 @@ bool splits_read(Dataset *dataset, const Config *config, const SplitSource *sour
                  Error *err);
 // True if that array of an archive is one of the three.
 bool splits_read_key(const Config *config, const Npz *npz, const char *key);
+static inline bool has_split(const Dataset *dataset, int split) { // a node is in it
+    return memchr(dataset->split, split, (size_t)dataset->nodes) != NULL;
+}
+// Takes memory for all nodes in no split, unless there are splits.
+static inline bool dataset_need_split(Dataset *dataset, Error *err) {
+    if (dataset->split == NULL)
+        dataset->split = TRY(uint8_t, dataset->nodes, "splits", err);
+    return dataset->split != NULL;
+}
 // Draws them as data.splits says (draw_splits.c). The labels are there.
 bool splits_draw(Dataset *dataset, const Config *config, Error *err);
 // The name of an index array in the config, or the default name.
@@ -210,9 +219,10 @@ typedef struct Pins {
     uint8_t *role;             // [count] PIN_..., or NULL
 } Pins;
 void pins_clear(Pins *pins);
-// Takes memory for `room` pins; no pin is in it yet. Clear the pins also after an error.
-bool pins_init(Pins *pins, int64_t room, bool roles, Error *err);
-// Sets everything of a hypergraph but its weights, and takes memory for the splits.
+// Takes memory for `room` pins without roles; no pin is in it yet. Clear the pins also after an
+// error.
+bool pins_init(Pins *pins, int64_t room, Error *err);
+// Sets everything of a hypergraph but its weights.
 bool pins_to_rows(Dataset *dataset, const Pins *pins, int64_t nodes, int64_t hyperedges,
                   Error *err);
 
@@ -307,10 +317,12 @@ static inline void warn_of_count(Dataset *dataset, int64_t count, const char *no
 void warn_of_one_direction(Dataset *dataset, const Config *config);
 
 // ---- adjacency.c
-void dataset_drop_ids(Dataset *dataset);                       // of nodes
-void dataset_free_arrays(Dataset *dataset, const void *array); // unless the mapping holds it
+void dataset_drop_ids(Dataset *dataset); // of nodes
+// Frees the array that *pointer leads to, unless the mapping holds it, and makes that NULL.
+void dataset_drop(const Dataset *dataset, void *pointer);
 // The array itself, or a copy if the read-only mapping holds it.
 void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *what);
+void splits_begin(Dataset *dataset); // no node is in one, and the array can be written
 
 // ---- folders.c: folders that are written under another name and then moved to their place
 // False with EXIT_CANNOT_WRITE if the folder, if there is one, holds anything but `known`: paths in

@@ -154,8 +154,7 @@ static bool take_splits(const Join *join, Error *err) {
         any = any || roster->list[s].id != NULL;
     if (!any)
         return true;
-    d->split = dataset_writable(d, d->split, (size_t)d->nodes, "splits");
-    memset(d->split, SPLIT_NONE, (size_t)d->nodes);
+    splits_begin(d);
     if (roster->has_split)
         put_rows(join, d->split, roster->data.split, 1);
     for (int s = 0; s < ROSTER_LISTS; s++)
@@ -169,10 +168,8 @@ static bool take_splits(const Join *join, Error *err) {
 bool roster_join(Dataset *dataset, const NodeIds *ids, Roster *roster, const char *where,
                  Error *err) {
     Join join = {.dataset = dataset, .roster = roster, .where = where};
-    if (dataset->split == NULL)
-        dataset->split = TRY(uint8_t, dataset->nodes, "splits", err);
-    bool ok = dataset->split != NULL && find_nodes(&join, ids, err) &&
-              take_features(&join, &roster->data, err) && take_labels(&join, &roster->data, err);
+    bool ok = find_nodes(&join, ids, err) && take_features(&join, &roster->data, err) &&
+              take_labels(&join, &roster->data, err);
     if (ok && (roster->data.x != NULL || roster->data.classes > 0))
         warn_of_rows(&join);
     ok = ok && take_splits(&join, err);

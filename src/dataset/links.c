@@ -11,8 +11,7 @@ typedef struct Reading {
     Links *links;
     Text *text;
     const Config *config;
-    const IdKind *others; // of the ids of other files
-    bool again;           // ids turned out to be no numbers
+    bool again; // ids turned out to be no numbers
 } Reading;
 
 static bool wrong_width(const Links *links, Scan *scan, int count, Error *err) {
@@ -138,8 +137,8 @@ static int64_t most_members(const Links *l, const Text *text) {
     return count;
 }
 
-static bool init(Links *l, const Text *text, int room, bool lines, Error *err) {
-    int64_t count = l->members ? most_members(l, text) : text_lines(text) * room;
+static bool init(Links *l, const Text *text, bool lines, Error *err) {
+    int64_t count = l->members ? most_members(l, text) : text_lines(text);
     for (int end = 0; end < 2; end++)
         l->id[end] = TRY(int64_t, count, "ids of a list", err);
     l->weight = l->columns.weight >= 0 ? TRY(float, count, "weights of a list", err) : NULL;
@@ -148,11 +147,11 @@ static bool init(Links *l, const Text *text, int room, bool lines, Error *err) {
     return err->code == 0;
 }
 
-bool links_read(Links *links, Text *text, const Config *config, const IdKind *others, int room,
-                bool lines, Error *err) {
-    Reading r = {links, text, config, others, false};
+bool links_read(Links *links, Text *text, const Config *config, const IdKind *others, bool lines,
+                Error *err) {
+    Reading r = {links, text, config, false};
     IdKind all = *others;
-    if (!init(links, text, room, lines, err))
+    if (!init(links, text, lines, err))
         return false;
     id_kind_decide(&links->is_text, others, config, &(Error){0});
     if (!read_lines(&r, err))

@@ -42,11 +42,10 @@ typedef struct Links {
     bool whole, ones; // all weights are; known after links_read
     IdKind kind;
 } Links;
-// Reads all lines; table and columns, or members, are set. `room`: that many times the lines, for
-// reverses. `kind`: what is known of the ids of other files. `lines`: keep them. Clear it also
-// after an error.
-bool links_read(Links *links, Text *text, const Config *config, const IdKind *kind, int room,
-                bool lines, Error *err);
+// Reads all lines; table and columns, or members, are set. `kind`: what is known of the ids of
+// other files. `lines`: keep them. Clear it also after an error.
+bool links_read(Links *links, Text *text, const Config *config, const IdKind *kind, bool lines,
+                Error *err);
 void links_clear(Links *links);
 // False with a cure if the first line is one of another notation: brackets, name and colon, arrows.
 bool links_check_notation(const Table *table, const Text *text, Error *err);

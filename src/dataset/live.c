@@ -51,8 +51,7 @@ static bool make(Dataset *dataset, const Numbers *numbers, Error *err) {
     place_pins(numbers, &rows);
     dataset_set_csr(dataset, &rows);
     dataset->hyperedges = numbers->live->side[SIDE_HYPEREDGE].count;
-    dataset->split = TRY(uint8_t, nodes, "splits", err);
-    return dataset->split != NULL && set_weights(dataset, numbers, err);
+    return dataset_need_split(dataset, err) && set_weights(dataset, numbers, err);
 }
 
 bool dataset_from_live(Dataset *dataset, const LiveHypergraph *live, const int32_t *const *order,

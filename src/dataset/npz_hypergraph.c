@@ -38,7 +38,7 @@ static bool split_rows(Pins *pins, const Npy *npy, Error *err) {
     if (npy->rank != 2 || npy->shape[0] != 2)
         return error_data(err,
                           "'hyperedge_index' must be an array (2, pins): nodes, then hyperedges");
-    bool ok = npy_to_int64(npy, &ids, err) && pins_init(pins, count, false, err);
+    bool ok = npy_to_int64(npy, &ids, err) && pins_init(pins, count, err);
     for (int64_t p = 0; ok && p < count; p++) {
         pins->node[p] = ids[p];
         pins->hyperedge[p] = ids[count + p];

@@ -180,7 +180,7 @@ static void take_ones(Columns *c, float *ones, const StepInput *input) {
                      "one-hot: %ld features have a value that none of the training had; they are 0 "
                      "in all columns",
                      strange);
-    dataset_free_arrays(d, d->x);
+    dataset_drop(d, &d->x);
     d->x = ones;
     if (!input->known)
         keep_values(c, input->fitted);

@@ -9,11 +9,10 @@ void pins_clear(Pins *pins) {
     *pins = (Pins){0};
 }
 
-bool pins_init(Pins *pins, int64_t room, bool roles, Error *err) {
+bool pins_init(Pins *pins, int64_t room, Error *err) {
     *pins = (Pins){.node = TRY(int64_t, room, "nodes of pins", err),
-                   .hyperedge = TRY(int64_t, room, "hyperedges of pins", err),
-                   .role = roles ? TRY(uint8_t, room, "roles of pins", err) : NULL};
-    return pins->node != NULL && pins->hyperedge != NULL && (!roles || pins->role != NULL);
+                   .hyperedge = TRY(int64_t, room, "hyperedges of pins", err)};
+    return pins->node != NULL && pins->hyperedge != NULL;
 }
 
 static bool check_ids(const Pins *pins, int64_t nodes, int64_t hyperedges, Error *err) {
@@ -59,6 +58,5 @@ bool pins_to_rows(Dataset *dataset, const Pins *pins, int64_t nodes, int64_t hyp
     dataset_set_csr(dataset, &rows);
     hypergraph_set_roles(dataset, role);
     dataset->hyperedges = hyperedges;
-    dataset->split = TRY(uint8_t, nodes, "splits", err);
-    return dataset->split != NULL;
+    return true;
 }

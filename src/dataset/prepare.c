@@ -143,7 +143,7 @@ static void fit_columns(const Dataset *dataset, FittedStep *fit, int64_t begin, 
 
 static bool fit_standardize(const Dataset *dataset, FittedStep *fit, Error *err) {
     int64_t columns = dataset->features;
-    if (memchr(dataset->split, SPLIT_TRAIN, (size_t)dataset->nodes) == NULL)
+    if (!has_split(dataset, SPLIT_TRAIN))
         return error_config(err, "standardize needs mean and deviation of the training nodes, but "
                                  "there are none; name a split in data.splits");
     fit->mean = TRY(double, columns, "means of features", err);

@@ -20,12 +20,11 @@ bool sparse_is_wanted(const Config *config, int64_t rows, int64_t columns, int64
 }
 
 void features_drop(Dataset *d) {
-    dataset_free_arrays(d, d->x);
-    dataset_free_arrays(d, d->sparse.offset);
-    dataset_free_arrays(d, d->sparse.column);
-    dataset_free_arrays(d, d->sparse.weight);
-    d->x = NULL;
-    d->sparse = (Csr){0};
+    dataset_drop(d, &d->x);
+    dataset_drop(d, &d->sparse.offset);
+    dataset_drop(d, &d->sparse.column);
+    dataset_drop(d, &d->sparse.weight);
+    d->sparse.rows = 0;
 }
 
 // ---- from a file

@@ -108,7 +108,7 @@ static bool put_values(Dataset *dataset, const Npy *npy, const Values *values, u
     if (!(mask ? put_mask(dataset, values->value, split, err)
                : put_ids(dataset, values->value, values->count, split, err)))
         return false;
-    if (split == SPLIT_TRAIN && memchr(dataset->split, SPLIT_TRAIN, (size_t)dataset->nodes) == NULL)
+    if (split == SPLIT_TRAIN && !has_split(dataset, SPLIT_TRAIN))
         return error_data(err, "it is empty, so there is nothing to learn from");
     return true;
 }
@@ -291,12 +291,6 @@ static void warn_of_empty(Dataset *dataset, bool no_val, bool no_train) {
         warnings_add(&dataset->warnings, "there are no test nodes");
 }
 
-// A dataset directory may have splits in its read-only mapping.
-static void begin_splits(Dataset *dataset) {
-    dataset->split = dataset_writable(dataset, dataset->split, (size_t)dataset->nodes, "splits");
-    memset(dataset->split, SPLIT_NONE, (size_t)dataset->nodes);
-}
-
 // Validation and test may be missing; if both are, the rest is tested. Training may be missing from
 // what is only evaluated.
 static bool read_all(Dataset *dataset, const Config *config, const SplitSource *source,
@@ -306,7 +300,7 @@ static bool read_all(Dataset *dataset, const Config *config, const SplitSource *
         absent[which] = is_absent(config, source->npz, which);
     bool rest = absent[SPLIT_VAL - 1] && absent[SPLIT_TEST - 1];
     absent[SPLIT_TRAIN - 1] &= !rest;
-    begin_splits(dataset);
+    splits_begin(dataset);
     for (int which = 0; which < 3; which++)
         if (!absent[which] && !read_split(dataset, config, source->npz, source->path, which, err))
             return false;
@@ -324,7 +318,7 @@ static bool read_source(Dataset *dataset, const Config *config, const SplitSourc
             warnings_add(&dataset->warnings, "array 'split' is not read beside other splits");
         return read_all(dataset, config, source, err);
     }
-    begin_splits(dataset);
+    splits_begin(dataset);
     bool ok = splits_read_words(dataset, source, err);
     warn_of_empty(dataset, false, false);
     return ok;

@@ -106,10 +106,6 @@ static bool write_raw(const Dataset *d, const char *folder, Error *err) {
            write_table(folder, "raw/node-label.csv.gz", d->multilabel ? &several : &labels, err);
 }
 
-static bool has_split(const Dataset *d, int split) {
-    return memchr(d->split, split, (size_t)d->nodes) != NULL;
-}
-
 static bool has_splits(const Dataset *d) {
     return has_split(d, SPLIT_TRAIN) || has_split(d, SPLIT_VAL) || has_split(d, SPLIT_TEST);
 }

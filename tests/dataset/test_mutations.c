@@ -126,7 +126,7 @@ static bool parse_hgr(const char *path, const unsigned char *bytes, size_t count
     CLEARED(text_clear) Text text = {ALLOC(char, count + 1, "text"), count};
     memcpy(text.data, bytes, count);
     bool ok = format_hgr.parse(&dataset, &text, &(Request){&config, path, .rows = -1}, err) &&
-              dataset_check(&dataset, path, err);
+              dataset_need_split(&dataset, err) && dataset_check(&dataset, path, err);
     if (ok)
         dataset_finish(&dataset);
     return ok;

@@ -129,9 +129,8 @@ static void read_set(Npz *npz, bool matrix, bool undirected) {
     SplitSource source = {npz, "fuzz"};
     bool ok = matrix ? matrix_take(&dataset, npz, "", VALUES_UNREAD, &err)
                      : npz_read_dataset(&dataset, npz, &request, &err);
-    if (ok && dataset.split == NULL)
-        dataset.split = ALLOC(uint8_t, dataset.nodes, "splits");
-    ok = ok && splits_read(&dataset, &config, &source, 1, &err);
+    ok = ok && dataset_need_split(&dataset, &err) &&
+         splits_read(&dataset, &config, &source, 1, &err);
     fuzz_dataset(&dataset, ok, &err);
 }
 

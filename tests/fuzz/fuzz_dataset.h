@@ -9,7 +9,7 @@
 // which are theirs: then they have a sentence. What passes is finished as dataset_load does it.
 static inline void fuzz_dataset(Dataset *dataset, bool ok, Error *err) {
     fuzz_verdict(ok, err);
-    if (ok && dataset_check(dataset, "fuzz", err))
+    if (ok && dataset_need_split(dataset, err) && dataset_check(dataset, "fuzz", err))
         dataset_finish(dataset);
     fuzz_verdict(err->code == 0, err);
     dataset_clear(dataset);
