@@ -170,6 +170,8 @@ void cpu_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, c
     int64_t parts = part_count(a.count), count = a.columns * g.columns;
     void (*make)(float *, CpuRows, CpuRows, Range, Pace *) = by_bf16() ? products_part : make_part;
     library_single();
+    if (by_bf16())
+        products_ready();
 #pragma omp parallel
     {
         Pace pace = pace_start(poll);

@@ -5,7 +5,7 @@
 // the depth in floats, and rounds them once. Rows of bf16 are multiplied where they lie, others are
 // packed. Where the factors have room, the right one is packed once by each thread and the left one
 // once for all strips, in low panels; else both are packed for each strip of a high panel. All of
-// it stays in the thread's second cache, and lies on its stack, so that no epoch allocates.
+// it stays in the thread's second cache.
 #include "products.h"
 
 const ProductKernels *product_kernels(void) {
@@ -32,6 +32,20 @@ typedef struct Packed {
     float c[PRODUCT_HIGH * PRODUCT_STRIP] __attribute__((aligned(64)));
     float bias[PRODUCT_WIDE] __attribute__((aligned(64)));
 } Packed;
+
+// One for each thread, for good. A thread's stack may have no room for it (OMP_STACKSIZE).
+static Packed *packed_by_thread;
+void products_ready(void) {
+    static int threads;
+    int needed = omp_get_max_threads();
+    if (needed <= threads)
+        return;
+    free(packed_by_thread);
+    packed_by_thread = (Packed *)aligned_alloc(64, (size_t)needed * sizeof *packed_by_thread);
+    CHECK(packed_by_thread != NULL, EXIT_MEMORY, "no memory for %d threads to pack products",
+          needed);
+    threads = needed;
+}
 
 static ProductInput input_of(CpuRows rows, Range range, Range columns) {
     int64_t at = range.begin * rows.stride + columns.begin;
@@ -213,9 +227,10 @@ static void panel(Packed *packed, Strip *s, const ProductTerm *term, int terms, 
 
 void products_dense(CpuRows out, Range range, const ProductTerm *term, int terms, bool transposed,
                     const float *bias, bool add, const Poll *poll) {
+    products_ready();
 #pragma omp parallel
     {
-        Packed packed;
+        Packed *packed = &packed_by_thread[omp_get_thread_num()];
         Strip s = strip_of(out, term, terms, transposed);
         Pace pace = pace_start(poll);
         product_kernels()->enter();
@@ -224,7 +239,7 @@ void products_dense(CpuRows out, Range range, const ProductTerm *term, int terms
             s.task = (Range){r, least(r + PRODUCT_HIGH, range.end)};
             for (int64_t i = r; i < s.task.end; i += s.high) {
                 s.rows = (Range){i, least(i + s.high, s.task.end)};
-                panel(&packed, &s, term, terms, bias, add);
+                panel(packed, &s, term, terms, bias, add);
             }
             if (omp_get_thread_num() == 0)
                 pace_call(&pace);
@@ -266,14 +281,14 @@ static void part_block(Packed *packed, float *part, CpuRows a, CpuRows g, Range 
 }
 
 void products_part(float *part, CpuRows a, CpuRows g, Range rows, Pace *pace) {
-    Packed packed;
+    Packed *packed = &packed_by_thread[omp_get_thread_num()];
     if (rows.begin == rows.end)
         memset(part, 0, (size_t)(a.columns * g.columns) * sizeof *part);
     product_kernels()->enter();
     for (int64_t r = rows.begin; r < rows.end; r += block_depth()) {
         int64_t end = least(r + block_depth(), rows.end);
         Range next = {end, least(end + block_depth(), rows.end)};
-        part_block(&packed, part, a, g, (Range){r, end}, next, r > rows.begin);
+        part_block(packed, part, a, g, (Range){r, end}, next, r > rows.begin);
         if (omp_get_thread_num() == 0)
             pace_call(pace);
     }

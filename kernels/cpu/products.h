@@ -133,5 +133,7 @@ typedef struct ProductTerm {
 } ProductTerm;
 void products_dense(CpuRows out, Range range, const ProductTerm *term, int terms, bool transposed,
                     const float *bias, bool add, const Poll *poll);
-// part [a.columns, g.columns] = aT g over a range of rows.
+// part [a.columns, g.columns] = aT g over a range of rows, in a thread of a parallel region before
+// which products_ready was called.
+void products_ready(void);
 void products_part(float *part, CpuRows a, CpuRows g, Range rows, Pace *pace);
