@@ -103,6 +103,15 @@ def same(found, **arrays):
         assert found[name].shape == array.shape and (found[name] == array).all(), name
 
 
+def gives(path, weights=None, **arrays):
+    """What is converted: these edges, and exactly these arrays if any are named."""
+    found, said = converted(path)
+    same_edges(found, weights=weights)
+    if arrays:
+        same(found, **arrays)
+    return found, said
+
+
 def program_reads(path, *words):
     """The arrays that the program makes of a converted file."""
     command("convert", path, "read/", "--force", "--quiet", *words)
@@ -132,36 +141,28 @@ def files_of_torch():
     torch.save(whole, "graph.pt")
     write("graph.pkl", pickle.dumps(whole))
     for path in ("new.pt", "old.pt", "sliced.pt", "graph.pt", "graph.pkl"):
-        found, said = converted(path)
-        same_edges(found)
-        same(found, x=X, y=Y, **MASKS)
+        said = gives(path, x=X, y=Y, **MASKS)[1]
         assert said == "", said
     read = program_reads("out.npz")
     assert np.array_equal(read.features, X) and np.array_equal(read.labels, Y)
     assert np.array_equal(read.masks["validation"], MASKS["val_mask"])
 
     InMemoryDataset.save([bare], "bare.pt")
-    found, _ = converted("bare.pt")
-    same_edges(found)
-    same(found, x=X, y=Y)
+    gives("bare.pt", x=X, y=Y)
     for kind, value in (("edge_weight", weight), ("edge_attr", weight), ("edge_attr", weight[:, None])):
         torch.save(Data(edge_index=tensors["edge_index"], num_nodes=NODES, **{kind: value}), "w.pt")
-        found, said = converted("w.pt")
-        same_edges(found, weights=WEIGHTS)
+        found, said = gives("w.pt", WEIGHTS)
         assert found["num_nodes"] == NODES and said == "", said
     assert program_reads("out.npz").edges.shape == EDGES.shape and len(program_reads("out.npz").masks["train"]) == NODES
     torch.save(Data(edge_index=tensors["edge_index"], edge_attr=torch.ones(EDGES.shape[1], 3), pos=tensors["x"]), "attr.pt")
-    found, said = converted("attr.pt")
-    same_edges(found)
+    said = gives("attr.pt")[1]
     assert "not converted: edge_attr, pos" in said, said
 
     # what ToSparseTensor makes without torch_sparse: rows are targets
     values = torch.sparse_coo_tensor(tensors["edge_index"].flip(0), weight, (NODES, NODES)).coalesce()
     for adjacency in (values, values.to_sparse_csr()):
         torch.save(Data(x=tensors["x"].to_sparse(), y=torch.from_numpy(MANY).float(), adj_t=adjacency), "adj.pt")
-        found, _ = converted("adj.pt")
-        same_edges(found, weights=WEIGHTS)
-        same(found, x=X, y=MANY)
+        gives("adj.pt", WEIGHTS, x=X, y=MANY)
     assert np.array_equal(program_reads("out.npz").labels, MANY)
 
     InMemoryDataset.save([bare, bare], "two.pt")
@@ -169,7 +170,7 @@ def files_of_torch():
     torch.save([bare, bare, bare], "three.pt")
     refused("three.pt holds 3 graphs", "three.pt")
     torch.save(Batch.from_data_list([bare, bare])[0], "one.pt")
-    same_edges(converted("one.pt")[0])
+    gives("one.pt")
     several = HeteroData()
     several["a"].x, several["a", "to", "a"].edge_index = tensors["x"], tensors["edge_index"]
     torch.save(several, "several.pt")
@@ -188,14 +189,11 @@ def files_of_dgl():
     graph.ndata.update({"feat": torch.from_numpy(X), "label": torch.from_numpy(Y),
                         **{name: torch.from_numpy(mask) for name, mask in MASKS.items()}})
     dgl.save_graphs("plain.bin", [graph])
-    found, said = converted("plain.bin")
-    same_edges(found)
-    same(found, x=X, y=Y, **MASKS)
+    found, said = gives("plain.bin", x=X, y=Y, **MASKS)
     assert said == "" and found["num_nodes"] == NODES
     graph.edata["w"], graph.edata["feat"] = torch.from_numpy(WEIGHTS), torch.ones(EDGES.shape[1], 2)
     dgl.save_graphs("weights.bin", [graph], {"glabel": torch.zeros(1)})
-    found, said = converted("weights.bin")
-    same_edges(found, weights=WEIGHTS)
+    said = gives("weights.bin", WEIGHTS)[1]
     assert "not converted, of edges: feat" in said, said
     dgl.save_graphs("two.bin", [graph, graph])
     refused("two.bin holds 2 graphs", "two.bin")
@@ -215,12 +213,10 @@ def graphs_of_networkx():
     graph.add_weighted_edges_from((int(a), int(b), float(w)) for (a, b), w in zip(EDGES.T, WEIGHTS))
     for ending, writer in WRITERS.items():
         getattr(networkx, writer)(graph, f"g.{ending}")
-        found, _ = converted(f"g.{ending}")
-        same_edges(found, weights=WEIGHTS)
-        assert found["num_nodes"] == NODES, ending
+        assert gives(f"g.{ending}", WEIGHTS)[0]["num_nodes"] == NODES, ending
     assert len(program_reads("out.npz").masks["train"]) == NODES
     os.replace("g.graphml", "g.xml")  # told by its first bytes
-    same_edges(converted("g.xml")[0], weights=WEIGHTS)
+    gives("g.xml", WEIGHTS)
     for write_as in networkx.write_graph6, networkx.write_sparse6:
         write_as(networkx.path_graph(4), f"g.{write_as.__name__[6]}6", header=False)
         found, said = converted(f"g.{write_as.__name__[6]}6")
@@ -231,9 +227,8 @@ def graphs_of_networkx():
     forms = {"new": networkx.node_link_data(graph), "old": networkx.node_link_data(graph, edges="links"),
              "adjacency": networkx.adjacency_data(graph), "cytoscape": networkx.cytoscape_data(graph)}
     for name, form in forms.items():
-        with gzip.open(f"{name}.json.gz", "wt") as file:
-            json.dump(form, file)
-        same_edges(converted(f"{name}.json.gz")[0], weights=WEIGHTS)
+        write(f"{name}.json.gz", gzip.compress(json.dumps(form).encode()))
+        gives(f"{name}.json.gz", WEIGHTS)
     write_json("list.json", [1, 2])
     refused("no graph as networkx writes it", "list.json")
     write_json("list.json", [[2, 0, 0.5], [0, 1, 1.5]])
@@ -246,9 +241,7 @@ def graphs_of_networkx():
     for node in graph:
         graph.nodes[node].update(x=X[node].tolist(), y=int(Y[node]), colour="red")
     write("g.gpickle", pickle.dumps(graph))
-    found, said = converted("g.gpickle")
-    same_edges(found, weights=WEIGHTS)
-    same(found, x=X, y=Y)
+    said = gives("g.gpickle", WEIGHTS, x=X, y=Y)[1]
     assert "not converted, of nodes: colour" in said, said
     for node in graph:  # without x and y a table has what there is
         graph.nodes[node].clear()
@@ -313,28 +306,20 @@ def matrices_of_scipy():
     matrix = sp.coo_matrix((WEIGHTS, tuple(EDGES)), (NODES, NODES))
     many, square = sp.csc_matrix(MANY), np.eye(NODES)  # square: dense, before the sparse one in the file
     scipy.io.savemat("m.mat", {"attrb": X, "square": square, "network": matrix.tocsc(), "group": many, "word": "text"})
-    found, said = converted("m.mat")
-    same_edges(found, weights=WEIGHTS)
-    same(found, x=X, y=MANY)
+    said = gives("m.mat", WEIGHTS, x=X, y=MANY)[1]
     assert "not converted: square, word" in said, said
     scipy.io.savemat("m.mat", {"A": matrix.tocsr() != 0, "Y": Y[None, :]}, do_compression=True)
-    found, _ = converted("m.mat")
-    same_edges(found)
-    same(found, y=Y)
-    assert found["num_nodes"] == NODES
+    assert gives("m.mat", y=Y)[0]["num_nodes"] == NODES
     scipy.io.savemat("m.mat", {"Problem": {"A": matrix.tocsc(), "title": "t"}})  # as SuiteSparse has it
-    same_edges(converted("m.mat")[0], weights=WEIGHTS)
+    gives("m.mat", WEIGHTS)
     scipy.io.savemat("m.mat", {"X": X})
     refused("none of its arrays is a square matrix: X", "m.mat")
     zeros = matrix.tocsr(copy=True)
     zeros.data[0] = 0
     write("s.pkl", pickle.dumps(zeros, protocol=2))
     assert converted("s.pkl")[0]["edge_index"].shape[1] == EDGES.shape[1] - 1
-    with gzip.open("dict.pkl.gz", "wb") as file:
-        pickle.dump({"edge_index": EDGES, "x": sp.csr_matrix(X), "labels": Y, "note": "n"}, file)
-    found, _ = converted("dict.pkl.gz")
-    same_edges(found)
-    same(found, x=X, y=Y)
+    write("dict.pkl.gz", gzip.compress(pickle.dumps({"edge_index": EDGES, "x": sp.csr_matrix(X), "labels": Y, "note": "n"})))
+    gives("dict.pkl.gz", x=X, y=Y)
     write("s.pkl", pickle.dumps(sp.csr_matrix(X)))
     refused("is 30 x 6; that of a graph is square", "s.pkl")
     write("s.pkl", pickle.dumps(3))
@@ -358,9 +343,7 @@ def matrices_of_hdf():
     with h5py.File("m.h5", "w") as file:
         file["net"], file["X"], file["label"] = matrix.toarray().T, X.T, Y[:, None].T.astype(float)
     for path in ("m.mat", "m.h5"):
-        found, _ = converted(path)
-        same_edges(found, weights=WEIGHTS)
-        same(found, x=X, y=Y)
+        gives(path, WEIGHTS, x=X, y=Y)
 
 
 def planetoid(folder):
@@ -509,15 +492,13 @@ def hypergraphs_of_others():
     assert found == [sorted(nodes) for nodes in members], found
     write("neighbours.pickle", pickle.dumps({0: [1, 2], 1: [0], 2: [0]}))
     refused("may be the neighbours of nodes", "neighbours.pickle")
-    with open("mails-nverts.txt", "w") as sizes, open("mails-simplices.txt", "w") as nodes:
-        sizes.write("".join(f"{len(one)}\n" for one in members))
-        nodes.write("".join(f"{v}\n" for one in members for v in one))
+    sizes = "".join(f"{len(one)}\n" for one in members)
+    write("mails-nverts.txt", sizes)
+    write("mails-simplices.txt", "".join(f"{v}\n" for one in members for v in one))
     assert members_read(wrote("mails-nverts.txt")[0])[1] == [sorted(nodes) for nodes in members]
-    with open("mails-nverts.txt", "a") as sizes:
-        sizes.write("3\n")
+    write("mails-nverts.txt", sizes + "3\n")
     refused("counts 16 nodes, but mails-simplices.txt has 13", "mails-simplices.txt")
-    with open("mails-nverts.txt", "a") as sizes:
-        sizes.write("x")
+    write("mails-nverts.txt", sizes + "x")
     refused("damaged or no list of simplices", "mails-simplices.txt")
     assert quietly(fringe.convert, "hif.json", "named.pins.csv")[0] == "named.pins.csv"
 

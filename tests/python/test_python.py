@@ -45,8 +45,11 @@ def refused(text, call, *arguments, **named):
         raise AssertionError(f"nothing was raised; expected: {text}")
 
 
-def write_config(name, **sections):
-    write_json(name, sections)
+def trained(folder, data, **sections):
+    """The run of a training, in that folder."""
+    config = {"data": {"path": data}, "train": {"epochs": 3}, "run": {"dir": folder, "threads": 1}, **sections}
+    command("train", write_json(os.path.basename(folder) + ".json", config))
+    return fringe.read_run(folder)
 
 
 # --- without PyG
@@ -166,9 +169,8 @@ def test_hypergraph():
     assert {(v, h): r for v, h, r in zip(*data.edges, data.role)} == {(v, h): r for v, h, r in zip(*index, role)}
     assert data.hyperedges == 3 and data.hyperedge_weight.tolist() == [1, 2, 0.5] and np.array_equal(data.features, x)
     assert re.search(r"nodes +5\nhyperedges +3\npins +6\n", command("inspect", "pins"))
-    write_config("pins.json", data={"path": "pins"}, model={"layer": "hgnn", "layers": 2}, train={"epochs": 2})
-    command("train", "pins.json")
-    assert fringe.weights(fringe.read_run("runs/pins")).keys() == {
+    run = trained("runs/pins", "pins", model={"layer": "hgnn", "layers": 2})
+    assert fringe.weights(run).keys() == {
         f"{name}.{what}" for name, what in (("convs.0", "lin.weight"), ("convs.0", "bias"), ("convs.1", "lin.weight"),
                                             ("convs.1", "bias"), ("norms.0", "weight"), ("norms.0", "bias"))}
 
@@ -244,11 +246,10 @@ def test_multilabel():
     random = np.random.default_rng(0)
     fringe.write_dataset("many", random.integers(0, 50, (2, 200)), random.standard_normal((50, 4)),
                          random.integers(0, 2, (50, 3)), [range(20), range(20, 30), range(30, 50)])
-    write_config("many.json", data={"path": "many"}, model={"layers": 1}, train={"epochs": 2})
-    command("train", "many.json")
-    refused(r"fringe predict runs/many$", fringe.predictions, fringe.read_run("runs/many"))
+    run = trained("runs/many", "many", model={"layers": 1})
+    refused(r"fringe predict runs/many$", fringe.predictions, run)
     command("predict", "runs/many")
-    assert fringe.predictions(fringe.read_run("runs/many")).classes.shape == (50, 3)
+    assert fringe.predictions(run).classes.shape == (50, 3)
 
 
 def test_run():
@@ -330,11 +331,9 @@ def test_forms():
 
     def check(number):
         folder = f"form-{number}"
-        write_config(f"{folder}.json", data={"path": "both-ways"}, model={"layers": 2, "hidden": [7], **FORMS[number]},
-                     train={"epochs": 3, "lr": 1e-30}, run={"dir": folder, "threads": 1})
-        command("train", f"{folder}.json")
+        run = trained(folder, "both-ways", model={"layers": 2, "hidden": [7], **FORMS[number]},
+                      train={"epochs": 3, "lr": 1e-30})
         command("predict", folder)
-        run = fringe.read_run(folder)
         w = {name: array.astype(float) for name, array in fringe.weights(run).items()}
         want, got = numpy_scores(run.config["model"], w, x.astype(float), edges), fringe.predictions(run).scores
         off = np.abs(want - got).max() / np.abs(want).max()
@@ -401,11 +400,8 @@ def test_layers():
         weighted = settings["layer"] in ("gcn", "sage-gcn", "sgc", "appnp", "gcn2")
         graph = "weighted" if weighted else "plain"
         shape = {"layers": 2} if settings["layer"] == "sgc" else {"layers": 2, "hidden": [7]}
-        write_config(f"{folder}.json", data={"path": graph}, model={**shape, **settings},
-                     train={"epochs": 3}, run={"dir": folder, "threads": 1})
-        command("train", f"{folder}.json")
+        run = trained(folder, graph, model={**shape, **settings})
         command("predict", folder)
-        run = fringe.read_run(folder)
         off = largest_difference(fringe.to_pyg(run), fringe.read_dataset(graph), fringe.predictions(run).scores, weighted)
         assert off <= 2e-6, (settings, off)  # sums of 7 floats in another order
 
@@ -428,21 +424,15 @@ def test_hypergraph_conv():
     random, pins = np.random.default_rng(0), random_pins(80, 40)
     fringe.write_hypergraph("hyper", pins, random.standard_normal((80, 5)), random.integers(0, 3, 80),
                             [range(40), range(40, 50), range(50, 80)])
-
-    def trained(folder, **model):
-        write_config(f"{folder}.json", data={"path": "hyper"}, model={"layers": 2, "hidden": [7], **model},
-                     train={"epochs": 3}, run={"dir": folder, "threads": 1})
-        command("train", f"{folder}.json")
-        return fringe.read_run(folder)
-
-    run = trained("hyper-row", layer="hgnn", norm_hyper="row")
+    shape = {"layers": 2, "hidden": [7]}
+    run = trained("hyper-row", "hyper", model={"layer": "hgnn", "norm_hyper": "row", **shape})
     command("predict", "hyper-row")
     net, data = fringe.to_pyg(run), fringe.read_dataset("hyper")
     off = largest_difference(net, data, fringe.predictions(run).scores, False)
     assert off <= 2e-6, off  # sums of 7 floats in another order
     refused(r"divides by the weights of hyperedges", net, torch.zeros(80, 5), torch.from_numpy(data.edges), torch.ones(40))
-    refused(r"norm_hyper=sym", fringe.to_pyg, trained("hyper-sym", layer="hgnn"))
-    refused(r"hnhn: PyG has no layer", fringe.to_pyg, trained("hyper-hnhn", layer="hnhn"))
+    refused(r"norm_hyper=sym", fringe.to_pyg, trained("hyper-sym", "hyper", model={"layer": "hgnn", **shape}))
+    refused(r"hnhn: PyG has no layer", fringe.to_pyg, trained("hyper-hnhn", "hyper", model={"layer": "hnhn", **shape}))
 
     fringe.from_pyg(net, "hyper.safetensors")
     command("predict", "hyper-row.json", "--weights", "hyper.safetensors", "-o", "again")
@@ -462,8 +452,8 @@ def test_from_pyg():
 
     def check(layer, net):
         fringe.from_pyg(net, f"{layer}.safetensors")
-        write_config(f"{layer}.json", data={"path": "plain"}, run={"dir": layer},
-                     model={"layer": layer, "layers": 2, "hidden": [7], "norm": "none"})
+        write_json(f"{layer}.json", {"data": {"path": "plain"}, "run": {"dir": layer},
+                                     "model": {"layer": layer, "layers": 2, "hidden": [7], "norm": "none"}})
         command("predict", f"{layer}.json", "--weights", f"{layer}.safetensors")
         scores = np.load(f"{layer}/predictions/scores.npy")
         off = largest_difference(net, fringe.read_dataset("plain"), scores, False)
