@@ -18,13 +18,13 @@ import hashlib
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from rows import ROOT, copy_program
+
 TRAIN = ["test_step-1", "test_select-1", "test_trainer-1"]
 SAVE = ["test_checkpoint-1", "test_manifest-1", "test_identity-1", "test_degenerate-1", "test_crash", "test_inference-1", "test_step-2",
         "test_trainer-2", "test_checkpoint-2"]
@@ -197,12 +197,7 @@ class Tree:
 
     def __init__(self, work):
         self.source, self.build = work / "source", work / "build"
-        files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True)
-        shutil.rmtree(self.source, ignore_errors=True)
-        for name in files.stdout.splitlines():
-            if (ROOT / name).is_file():
-                (self.source / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, self.source / name)
+        copy_program(self.source)
         for name, text in TEXTS.items():
             (self.source / name).write_text(text)
         configure = ["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]

@@ -165,17 +165,22 @@ static double twin(const Evaluated *e) { return accuracy(e); }
 ]
 
 
+def copy_program(to):
+    """Its files, but for those that git ignores."""
+    shutil.rmtree(to, ignore_errors=True)
+    names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True)
+    for name in names.stdout.splitlines():
+        if (ROOT / name).is_file():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, to / name)
+
+
 class Copy:
     """A copy of the program that is built again after each change, with the tests that are asked."""
 
     def __init__(self, work):
         self.source, self.build = work / "source", work / "build"
-        shutil.rmtree(self.source, ignore_errors=True)
-        names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True)
-        for name in names.stdout.splitlines():
-            if (ROOT / name).is_file():
-                (self.source / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, self.source / name)
+        copy_program(self.source)
 
     def text(self, name):
         path = self.source / name
