@@ -43,6 +43,13 @@ class Bench:
             entry.update({"at_most" if at_most else "at_least": bar, "verdict": "short" if short else "ok"})
         self.figures.append(entry)
 
+    def at_least(self, name, value, unit, bar, against, limit):
+        """The bar is about value / limit."""
+        self.figure(name, value, unit, against, limit, value / limit, bar)
+
+    def at_most(self, name, value, unit, bar, against, limit):
+        self.figure(name, value, unit, against, limit, value / limit, bar, at_most=True)
+
     def within(self, name, value, unit, limit, against="allowed", bar=1.0):
         """The distance from 0 may be at most the limit."""
         self.figure(name, value, unit, against, limit, abs(value) / limit + 1e-9, bar, at_most=True)

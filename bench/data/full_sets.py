@@ -114,8 +114,7 @@ def timed(words):
 def read_figures(bench, name, files, held):
     text, seconds, memory = timed([FRINGE, "inspect", files])
     bench.figure(f"{name}: inspect, seconds", seconds, "s")
-    bench.figure(f"{name}: most memory of reading", memory, "GiB", "arrays + 64 MiB", held + 1 / 16,
-                 memory / (held + 1 / 16), 1.0, at_most=True)
+    bench.at_most(f"{name}: most memory of reading", memory, "GiB", 1, "arrays + 64 MiB", held + 1 / 16)
     return {"read_gib": memory, "held_gib": held, "inspect_s": seconds}
 
 
@@ -143,7 +142,7 @@ def train_figures(bench, name, setting, run, hidden):
     bench.figure(f"{name}: most memory of a rank", memory, "GiB")
     result = read_json(os.path.join(run, "run.json"))["result"]
     planned, taken = result["memory_predicted"] / 2**30, result["memory_taken"] / 2**30
-    bench.figure(f"{name}: memory taken by training", taken, "GiB", "planned", planned, taken / planned, OF_PLAN, at_most=True)
+    bench.at_most(f"{name}: memory taken by training", taken, "GiB", OF_PLAN, "planned", planned)
     print(f"{name}: loss {records[0]['loss']:.4f} to {records[-1]['loss']:.4f}", flush=True)
     return {"hidden": hidden, "epoch_s": epoch, "planned_gib": planned, "taken_gib": taken,
             "loss": [records[0]["loss"], records[-1]["loss"]]}

@@ -60,17 +60,14 @@ def measure(bench, work, config, model, layout, share, rate, epochs):
     faster = gains(turns["vanilla"], turns["overlap"])
     gain = statistics.median(faster)
     name = f"{model} {layout} {share} %"
-    bench.figure(f"{name}: speed-up", gain, "x", "ideal", ideal, gain / ideal, OF_IDEAL)
+    bench.at_least(f"{name}: speed-up", gain, "x", OF_IDEAL, "ideal", ideal)
     if model == "gcn" and share in BARS:
-        bench.figure(f"{name}: speed-up", gain, "x", "published bar", BARS[share], gain / BARS[share], 1.0)
+        bench.at_least(f"{name}: speed-up", gain, "x", 1, "published bar", BARS[share])
     pack = 100 * adaqp["pack"] / adaqp["epoch"]
-    bench.figure(f"{name}: pack + unpack", pack, "%", "of the epoch", PACK_SHARE, pack / PACK_SHARE, 1.0,
-                 at_most=True)
-    bench.figure(f"{name}: pack + unpack", adaqp["pack"], "s", "bytes / rate", least, adaqp["pack"] / least,
-                 PACK_OF_BYTES, at_most=True)
+    bench.at_most(f"{name}: pack + unpack", pack, "%", 1, "of the epoch", PACK_SHARE)
+    bench.at_most(f"{name}: pack + unpack", adaqp["pack"], "s", PACK_OF_BYTES, "bytes / rate", least)
     assignment = 100 * adaqp["assignment"] / (PUBLISHED_PERIOD * adaqp["epoch"])
-    bench.figure(f"{name}: assignment", assignment, "%", "of the training", ASSIGNMENT_SHARE,
-                 assignment / ASSIGNMENT_SHARE, 1.0, at_most=True)
+    bench.at_most(f"{name}: assignment", assignment, "%", 1, "of the training", ASSIGNMENT_SHARE)
     return (f"| {model} | {layout} | {share} | {rate} | {base['epoch']:.3f} | {compute:.3f} | {quantize['wait']:.3f} "
             f"| {quantize['epoch']:.3f} | {central['epoch']:.3f} | {adaqp['epoch']:.3f} | {ranged(faster)} | {ideal:.2f} "
             f"| {gain / ideal:.2f} | {pack:.1f} | {adaqp['pack'] / least:.2f} "

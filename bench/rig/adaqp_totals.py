@@ -139,7 +139,7 @@ def measure(bench, work, config, layout, share, epochs, repeats):
              "adaptive": hiding(work, config, layout, rate, "adaqp-published")}
     cut = [100 * (1 - spent["adaqp-published"][0] / spent["vanilla"][0]),
            100 * (1 - sum(spent["adaqp-published"]) / sum(spent["vanilla"]))]
-    bench.figure(f"{layout}: communication cost cut", cut[0], "%", "AdaQP", PUBLISHED_CUT, cut[0] / PUBLISHED_CUT, 1)
+    bench.at_least(f"{layout}: communication cost cut", cut[0], "%", 1, "AdaQP", PUBLISHED_CUT)
     for kind in (kind for kind in ("random", "uniform 4", "uniform 8") if kind in got):
         bench.figure(f"{layout}: epochs/s, adaptive", middle(got["adaptive"], "rate"), "1/s", kind,
                      middle(got[kind], "rate"), middle(got["adaptive"], "rate") / middle(got[kind], "rate"))

@@ -35,8 +35,7 @@ def measure(bench, work, config, name, layout, share, rate, epochs):
     link = blocking["wait"] + blocking["reduce"]
     work_of_ranks = blocking["epoch"] - link
     limit, bar = max(work_of_ranks, link), BARS.get(layout, BAR)
-    bench.figure(f"{name}: epoch of pipegcn", pipe["epoch"], "s", "work or messages", limit, pipe["epoch"] / limit, bar,
-                 at_most=True)
+    bench.at_most(f"{name}: epoch of pipegcn", pipe["epoch"], "s", bar, "work or messages", limit)
     faster = [ranged(gains(turns["vanilla"], turns[variant])) for variant in ("pipegcn", "sancus")]
     return (f"| {rate} | {base['epoch']:.3f} | {blocking['epoch']:.3f} | {work_of_ranks:.3f} | {link:.3f} | {pipe['epoch']:.3f} "
             f"| {1000 * pipe['wait']:.0f} | {1000 * pipe['reduce']:.0f} | {pipe['epoch'] / limit:.2f} | {faster[0]} | {sancus['epoch']:.3f} | {faster[1]} "

@@ -131,12 +131,11 @@ def one_core(bench, work, name, config, programs):
             "per_iteration", "of_its_aggregates", "of_its_dense_products", "of_its_eigenproblem"))
         rest = whole - aggregates - dense - small
         if program == "random-walk":
-            bench.figure(f"{program} on {name}, one core", 1000 * whole, "ms", "its aggregates", 1000 * aggregates,
-                         whole / aggregates, 1.25, at_most=True)
+            bench.at_most(f"{program} on {name}, one core", 1000 * whole, "ms", 1.25, "its aggregates",
+                          1000 * aggregates)
         else:
-            bench.figure(f"{program} on {name}, one core: all else", 1000 * rest, "ms", "of", 1000 * whole, rest / whole, 0.2, at_most=True)
-            bench.figure(f"{program} on {name}, one core: eigenproblem", 1000 * small, "ms", "of", 1000 * whole, small / whole, 0.2,
-                         at_most=True)
+            bench.at_most(f"{program} on {name}, one core: all else", 1000 * rest, "ms", 0.2, "of", 1000 * whole)
+            bench.at_most(f"{program} on {name}, one core: eigenproblem", 1000 * small, "ms", 0.2, "of", 1000 * whole)
         rows.append(f"| {program} | {1000 * whole:.1f} | " + " | ".join(f"{part / whole:.0%}" for part in (aggregates, dense, small, rest)) + " |")
     return markdown("| program | ms an iteration | aggregates | dense products | eigenproblem | all else |", rows)
 

@@ -134,10 +134,9 @@ def report_bits(bench, name, case, fixed):
     if rule == "fixed":
         return
     has_bar, beyond = rule == "dq" and down == "fp32", ratio_of(case, fixed)
-    bench.figure(f"mushroom, {name}: bits", case["bits"], "bits", "fixed", int(width), case["bits"] / int(width),
-                 MOST_BITS[int(width)] if has_bar else 0, True)
-    bench.figure(f"mushroom, {name}: gap", case["gap"], "", "fixed bits'", fixed["gap"], case["gap"] / fixed["gap"],
-                 MOST_GAP if has_bar else 0, True)
+    bench.at_most(f"mushroom, {name}: bits", case["bits"], "bits", MOST_BITS[int(width)] if has_bar else 0, "fixed",
+                  int(width))
+    bench.at_most(f"mushroom, {name}: gap", case["gap"], "", MOST_GAP if has_bar else 0, "fixed bits'", fixed["gap"])
     if not math.isnan(beyond):
         bench.figure(f"mushroom, {name}: gap beyond fp32's", case["gap"] - case["fp32"], "", "fixed bits'",
                      fixed["gap"] - fixed["fp32"], beyond, MOST_GAP if has_bar else 0, True)

@@ -102,15 +102,13 @@ def judge(bench, name, variants):
     uniform, three, eight = variants["uniform", ""], variants["adaptive", THREE], variants["adaptive", EIGHT]
     of_uniform = {w: r for w, r in ratios(eight, uniform).items() if w >= LEAST_LAMBDA}
     of_three = ratios(eight, three)
-    bench.figure(f"{name}: 1 to 8 bits, worst lambda", max(of_uniform.values()), "noise", "uniform", 1,
-                 max(of_uniform.values()), OF_UNIFORM, at_most=True)
-    bench.figure(f"{name}: 1 to 8 bits, worst lambda", max(of_three.values()), "noise", "2, 4, 8", 1,
-                 max(of_three.values()), OF_THREE, at_most=True)
+    bench.at_most(f"{name}: 1 to 8 bits, worst lambda", max(of_uniform.values()), "noise", OF_UNIFORM, "uniform", 1)
+    bench.at_most(f"{name}: 1 to 8 bits, worst lambda", max(of_three.values()), "noise", OF_THREE, "2, 4, 8", 1)
     new, old = point(eight, DEFAULT), point(three, PUBLISHED)
     for what, place, unit in (("bytes", 0, "MB"), ("noise", 1, "")):
         scale = 1e6 if place == 0 else 1
-        bench.figure(f"{name}: {what} of the default", new[place] / scale, unit, "of adaqp-published",
-                     old[place] / scale, new[place] / old[place], 1, at_most=True)
+        bench.at_most(f"{name}: {what} of the default", new[place] / scale, unit, 1, "of adaqp-published",
+                      old[place] / scale)
     bench.figure(f"{name}: epoch of the default", new[3], "s", "of adaqp-published", old[3], new[3] / old[3])
 
 

@@ -157,7 +157,7 @@ def importance(bench, work):
         error = p / p.sum(1, keepdims=True) - np.eye(logits.shape[1])[data.labels[inside]]
         ratio = variance(z, error, np.sqrt((error ** 2).sum(1))) / variance(z, error, None)
         bar = 0.7 if name == "0/1 features" else 0
-        bench.figure(f"variance at epoch 20, {name}", ratio, "x", "uniform's", 1.0, ratio, bar, at_most=True)
+        bench.at_most(f"variance at epoch 20, {name}", ratio, "x", bar, "uniform's", 1.0)
         for rule in ("uniform", "importance"):
             took = [epochs_to(target, work, words, rule, seed) for seed in range(option("seeds", 3))]
             bench.figure(f"epochs to a loss of {target}, {name}, {rule}", statistics.mean(took), "epochs")
