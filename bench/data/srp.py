@@ -20,12 +20,10 @@ import subprocess
 import sys
 import tempfile
 
-from figures import (BUILD, ROOT, Bench, fringe, keep, kept, markdown, option, read_kept, settings, skip, write_json,
-                     write_tables)
+from figures import (BUILD, ENVS, ROOT, Bench, fringe, keep, kept, markdown, option, read_kept, settings, skip,
+                     write_json, write_tables)
+from hypergraphs import ALLOWED, SETS, TABLE, pins_of, sizes_of, table_rows
 
-SETS = {"walmart": "hg_walmart/hypergraph.hgr", "dblp-coauthor": "hg_dblp_coauthor/hypergraph.hgr",
-        "cora-coauthor": "hg_cora_coauthor/hypergraph.hgr", "ibm01": "hg_ispd98/ibm01.hgr",
-        "ibm10": "hg_ispd98/ibm10.hgr", "ibm14": "hg_ispd98/ibm14.hgr"}
 PARTS = (2, 8, 28)
 
 
@@ -47,10 +45,8 @@ METHODS = {
 }
 SEEDED = ("srp aweto", "srp random", "metis", "metis:star", "Mt-KaHyPar")
 TABLE_WAYS = {"srp marginal": ("hyperedges", "marginal"), "srp fennel": ("nodes", "fennel")}
-TABLE, ALLOWED = os.path.join(ROOT, "tests", "data", "srp.tsv"), 1.05
 EPSILON = 0.1  # stream.epsilon's default
 KNOWN = kept("srp")
-ENVS = os.environ.get("FRINGE_ENVS", os.path.expanduser("~/.cache/fringe-envs"))
 KAHYPAR = os.path.join(ENVS, "mtkahypar", "bin", "python")
 ONE_THREAD = {**os.environ, "OMP_NUM_THREADS": "1"}
 
@@ -63,14 +59,6 @@ BEST = {"ibm01": (203, 203, 180, 169), "ibm10": (1305, 1283, 1263, 1263), "ibm14
 def lines_of(path):
     with open(path) as file:
         return [int(line) for line in file]
-
-
-def pins_of(hgr):
-    with open(hgr) as file:
-        lines = [line.split() for line in file if not line.startswith("%")]
-    if len(lines[0]) > 2:
-        sys.exit(f"{hgr}: hypergraphs with weights are not compared here")
-    return [[int(word) - 1 for word in line] for line in lines[1:1 + int(lines[0][0])]]
 
 
 class Hypergraph:
@@ -196,19 +184,12 @@ def best_known(name, balance):
     return deviation, None, None
 
 
-def table_rows():
-    with open(TABLE) as lines:
-        rows = [line.rstrip("\n").split("\t") for line in lines][1:]
-    return {(row[0], int(row[1]), row[2], row[3]): (int(row[4]), int(row[5])) for row in rows}
-
-
 def bars(bench, table, name, parts, method, run):
     told = table.get((name, parts, *TABLE_WAYS[method]))
     if told is None:
         sys.exit(f"{TABLE} has no row for {name}, {parts} parts, {method}")
     for key, limit in zip(("replicas", "connectivity"), told):
-        bench.figure(f"{name}, {parts} parts, {method}: {key}", run[key], "", "table", limit, run[key] / limit, ALLOWED,
-                     at_most=True)
+        bench.at_most(f"{name}, {parts} parts, {method}: {key}", run[key], "", ALLOWED, "table", limit)
 
 
 # ---- the page
@@ -306,12 +287,6 @@ def write_page(known, sizes):
     write_tables("Streams against offline partitioners", *text)
 
 
-def sizes_of(name):
-    with open(os.path.join(os.environ["FRINGE_DATA"], SETS[name])) as file:
-        hyperedges, nodes = next(line for line in file if not line.startswith("%")).split()[:2]
-    return int(nodes), int(hyperedges)
-
-
 def show(key, runs):
     print(f"{key}: R {median(runs, 'replicas'):,.0f}, connectivity - 1 {median(runs, 'connectivity'):,.0f}, "
           f"{median(runs, 'seconds'):.3g} s, {len(runs)} runs", flush=True)
@@ -343,7 +318,8 @@ def main():
     for name in option("sets", ",".join(SETS)).split(","):
         with tempfile.TemporaryDirectory(prefix="fringe-srp-") as folder:
             measure_set(bench, known, table, Hypergraph(name, folder), methods)
-    write_page(known, {name: sizes_of(name) for name in SETS if os.path.exists(os.path.join(os.environ["FRINGE_DATA"], SETS[name]))})
+    paths = {name: os.path.join(os.environ["FRINGE_DATA"], path) for name, path in SETS.items()}
+    write_page(known, {name: sizes_of(path) for name, path in paths.items() if os.path.exists(path)})
     bench.end()
 
 

@@ -20,6 +20,7 @@ import zipfile
 
 from figures import (BUILD, FRINGE, SMOKE, Bench, markdown, median_epoch, npy, option, read_json, read_run, skip,
                      write_json, write_tables)
+from hypergraphs import sizes_of
 
 SETS = {"cora-cocite": "hg_cora_cocite", "cora-coauthor": "hg_cora_coauthor", "citeseer-cocite": "hg_citeseer_cocite",
         "pubmed-cocite": "hg_pubmed_cocite", "dblp-coauthor": "hg_dblp_coauthor", "house": "hg_house", "zoo": "hg_zoo",
@@ -29,12 +30,6 @@ VARIANTS = {"hgnn": ("hgnn", []), "clique": ("gcn", ["clique"]), "star": ("gcn",
 WIDTH, AGGREGATES = 64, 3  # of both convolutions forward, and of the second one backward
 
 
-def vertices_of(path):
-    with open(path) as file:
-        line = next(line for line in file if not line.startswith("%"))
-    return int(line.split()[1])
-
-
 def labels_and_split(folder, source, hgr):
     """Files of labels and splits: the set's own ones; for circuits, which have none, made up."""
     nodes, labels = os.path.join(source, "nodes.npz"), os.path.join(folder, "labels.npy")
@@ -42,7 +37,7 @@ def labels_and_split(folder, source, hgr):
         with zipfile.ZipFile(nodes) as file, open(labels, "wb") as out:
             out.write(file.read("labels.npy"))
         return labels, nodes
-    count, splits = vertices_of(hgr), os.path.join(folder, "splits.npz")
+    count, splits = sizes_of(hgr)[0], os.path.join(folder, "splits.npz")
     with open(labels, "wb") as out:
         out.write(npy([v % 4 for v in range(count)]))
     with zipfile.ZipFile(splits, "w") as file:

@@ -13,6 +13,7 @@ import statistics
 import tempfile
 
 from figures import ROOT, SMOKE, Bench, fringe, markdown, option, read_json, settings, trained, write_tables
+from hypergraphs import pins_of, sizes_of
 
 SOLVED = 10  # splits that are solved and clustered, too: 15 s each
 
@@ -40,12 +41,9 @@ def hgnn(config, split):
 
 def incidence(path):
     """[nodes, hyperedges] of an .hgr without weights: its lines list the nodes of a hyperedge, from 1 on."""
-    with open(path) as file:
-        lines = [line for line in file if not line.startswith("%")]
-    edges, nodes = map(int, lines[0].split()[:2])
-    found = numpy.zeros((nodes, edges))
-    for edge, line in enumerate(lines[1:1 + edges]):
-        found[[int(word) - 1 for word in line.split()], edge] = 1
+    found = numpy.zeros(sizes_of(path))
+    for edge, pins in enumerate(pins_of(path)):
+        found[pins, edge] = 1
     return found
 
 
