@@ -3,7 +3,7 @@
 set -u
 # A shell cannot take back that whoever started it ignores INT (nohup, a job of a script): what it starts would, too.
 [ -z "$(trap -p INT)" ] || exec env --default-signal=INT bash "$0" "$@"
-: "${ASAN_OPTIONS:=}"
+export ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 # of a program with LD_PRELOAD
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -28,17 +28,26 @@ fringe() {
 }
 train() { fringe train tiny.json "$@"; } # [WORD...]
 
-# expect NAME CODE 'regular expression' COMMAND...: exit status, and what it prints somewhere
-expect() {
-    local name=$1 code=$2 text=$3 status=0
-    shift 3
-    "$@" >out 2>&1 </dev/null || status=$?
-    if [ $status -ne "$code" ] || ! grep -qE -- "$text" out; then
-        fail "$name: exit $status (expected $code), expected /$text/ in:"
+# judge NAME STATUS CODE 'regular expression': the exit status, and what stands somewhere in the file out
+judge() {
+    if [ "$2" -ne "$3" ] || ! grep -qE -- "$4" out; then
+        fail "$1: exit $2 (expected $3), expected /$4/ in:"
         cat out
     else
-        echo "ok: $name"
+        echo "ok: $1"
     fi
+}
+# expect NAME CODE 'regular expression' COMMAND...
+expect() {
+    local status=0
+    "${@:4}" >out 2>&1 </dev/null || status=$?
+    judge "$1" $status "$2" "$3"
+}
+# ended NAME PID CODE 'regular expression'
+ended() {
+    local status=0
+    wait "$2" || status=$?
+    judge "$1" $status "$3" "$4"
 }
 
 # same NAME FILE FILE

@@ -45,15 +45,3 @@ same_folder() { same_but "$@"; }
 
 # Waits until the file is there, or the process has ended.
 appears() { while [ ! -e "$1" ] && kill -0 "$2" 2>/dev/null; do sleep 0.02; done; }
-
-# ended NAME PID CODE 'regular expression of its file out'
-ended() {
-    local status=0
-    wait "$2" || status=$?
-    if [ $status -ne "$3" ] || ! grep -qE -- "$4" out; then
-        fail "$1: exit $status (expected $3), expected /$4/ in:"
-        cat out
-    else
-        echo "ok: $1"
-    fi
-}

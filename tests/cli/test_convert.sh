@@ -104,7 +104,6 @@ each_full() { # WORDS...: of convert, into the folder disk, which is as the fold
         rm -rf disk && cp -r before disk
         status=0 points=$((points + 1))
         FRINGE_FULL_UNDER=$work/disk FRINGE_FULL_AT=$n FRINGE_FULL_COUNT=$work/calls LD_PRELOAD=$full \
-            ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 \
             "$FRINGE" convert "$@" >out 2>&1 </dev/null || status=$?
         if [ $n -eq 0 ]; then
             calls=$(cat calls)

@@ -4,7 +4,6 @@
 # and the checkpoints would hold one of them.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 other=$FRINGE_BUILD/tests/other_cos.so
-export ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0
 tiny
 cosine="train tiny.json --set train.lr_schedule=cosine --set run.dir=run"
 expect "machines of one kind" 0 'result' env LD_PRELOAD="$other" "$FRINGE" $cosine --ranks 3

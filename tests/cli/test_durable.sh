@@ -5,7 +5,6 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 record=$FRINGE_BUILD/tests/record.so
 laws=$FRINGE_SOURCE/tests/cli/order.awk
-export ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0
 tiny
 mkdir here
 

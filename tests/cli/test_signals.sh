@@ -37,12 +37,5 @@ for ((i = 0; i < 300; i++)); do
     kill -USR1 $ranks 2>/dev/null || break
     sleep 0.002
 done
-wait $main
-status=$?
-if [ $status -eq 75 ]; then
-    echo "ok: many signals within an epoch stop it like one"
-else
-    fail "many signals: exit $status, expected 75"
-    cat out
-fi
+ended "many signals within an epoch stop it like one" $main 75 .
 finish

@@ -72,7 +72,7 @@ expect "a reader that leaves, 2 ranks" 74 'stdout' \
 # --- a disk
 disk() { # FILE SECONDS BYTES COMMAND...: of what lies there
     env LD_PRELOAD="$FRINGE_BUILD/tests/preload_disk.so" FRINGE_TEST_DISK_FILE="$1" FRINGE_TEST_DISK_SECONDS="$2" \
-        FRINGE_TEST_DISK_BYTES="$3" ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0" "${@:4}"
+        FRINGE_TEST_DISK_BYTES="$3" "${@:4}"
 }
 expect "a disk that keeps pace" 0 'result' "$FRINGE" $(run fast --ranks 2)
 for file in metrics.jsonl run.json; do
@@ -87,8 +87,7 @@ changed() { stat -c %Y slow-metrics.jsonl/"$1"; }
 expect "several runs, and a slow disk for what they come to" 0 '^runs +2:' \
     disk runs.json $((2 * patience)) 1e9 "$FRINGE" $(run several --ranks 2) --runs 2
 slow_read() { # FILE READS COMMAND...: reads before the one that takes its time; the supervisor reads once, too
-    env LD_PRELOAD="$FRINGE_BUILD/tests/slow_read.so" SLOW_READ="$1" SLOW_AFTER="$2" SLOW_SECONDS=$((patience + 1)) \
-        ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0" "${@:3}"
+    env LD_PRELOAD="$FRINGE_BUILD/tests/slow_read.so" SLOW_READ="$1" SLOW_AFTER="$2" SLOW_SECONDS=$((patience + 1)) "${@:3}"
 }
 for file in tiny.json metrics.jsonl; do # of the second mode, of the first
     mapfile -t command < <(run compared-$file --ranks 2)

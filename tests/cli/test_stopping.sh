@@ -10,16 +10,7 @@ sed -i 's/"run": {/"run": {"threads": 1, /' tiny.json # spinning threads would w
 set -m
 start() { "$FRINGE" train tiny.json $endless "$@" >out 2>&1 </dev/null & pid=$!; }
 # ends NAME CODE 'regular expression'
-ends() {
-    local status=0
-    wait $pid || status=$?
-    if [ $status -ne "$2" ] || ! grep -qE -- "$3" out; then
-        fail "$1: exit $status (expected $2), expected /$3/ in:"
-        cat out
-    else
-        echo "ok: $1"
-    fi
-}
+ends() { ended "$1" $pid "${@:2}"; }
 none_left() { # FOLDER, or how the names of several begin
     for _ in $(seq 100); do
         grep -lsaz "^run.dir=$1" /proc/[0-9]*/cmdline >left || return
@@ -122,8 +113,7 @@ done
 # --- during set-up: at once, also where nobody reads what is said
 slow=partition.json # of the parts in the cache
 slowly() { # COMMAND...: in the background; reading that file takes 10 s
-    exec env LD_PRELOAD="$FRINGE_BUILD/tests/slow_read.so" SLOW_READ=$slow SLOW_SECONDS=10 \
-        ASAN_OPTIONS="$ASAN_OPTIONS:verify_asan_link_order=0" "$@"
+    exec env LD_PRELOAD="$FRINGE_BUILD/tests/slow_read.so" SLOW_READ=$slow SLOW_SECONDS=10 "$@"
 }
 in_setup() { # FOLDER: waits until the run there has claimed it, and then for rank 1
     while [ ! -e "$1/.fringe" ]; do nap 0.02; done

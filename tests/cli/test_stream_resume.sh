@@ -25,7 +25,6 @@ goes_on() { # NAME FOLDER [OPTION...]
 # --- a request, in the middle: the second read of the file takes a second. The first look at it is one more.
 stopped() { # SIGNAL
     LD_PRELOAD=$FRINGE_BUILD/tests/slow_read.so SLOW_READ=marked.events SLOW_AFTER=2 SLOW_SECONDS=1 \
-        ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 \
         "$FRINGE" stream marked.events -o stopped-$1 $parts --snapshot-every 5000 >out 2>&1 </dev/null &
     appears stopped-$1/snapshots/events-5000 $!
     kill -$1 $!
