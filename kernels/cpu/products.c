@@ -23,13 +23,16 @@ const ProductKernels *product_kernels(void) {
 // What a thread has packed of the two factors, and the sums of a strip: 1.5 MiB. The left factor is
 // a high panel of one block, or a low one of all; the right one has room up to 4096 pairs of a
 // strip.
+//
+// GAP numbers lie between rows: those of a power of two would share few sets of the first cache.
+enum { GAP = 16 };
 enum { LEFT_ROOM = 96 * 1024, RIGHT_ROOM = 4096 * PRODUCT_STRIP };
 static_assert(LEFT_ROOM >= PRODUCT_HIGH * PRODUCT_PITCH, "a high panel of one block has room");
 static_assert(RIGHT_ROOM >= PRODUCT_PAIRS * PRODUCT_COLUMNS, "one of a weight gradient has room");
 typedef struct Packed {
     uint32_t a[LEFT_ROOM] __attribute__((aligned(64)));
     uint32_t b[RIGHT_ROOM] __attribute__((aligned(64)));
-    float c[PRODUCT_HIGH * PRODUCT_STRIP] __attribute__((aligned(64)));
+    float c[PRODUCT_HIGH * (PRODUCT_STRIP + GAP)] __attribute__((aligned(64)));
     float bias[PRODUCT_WIDE] __attribute__((aligned(64)));
 } Packed;
 
@@ -75,7 +78,7 @@ static int64_t part_pairs(int64_t depth) {
     int64_t whole = cpu_products().order == SUMS_TILES ? TILE_PAIRS : 1;
     return ((depth + 1) / 2 + whole - 1) / whole * whole;
 }
-static int64_t left_pitch(int64_t pairs) { return pairs + 16; } // of rows that are packed
+static int64_t left_pitch(int64_t pairs) { return pairs + GAP; } // of rows that are packed
 static int64_t block_pairs(int64_t depth) { return part_pairs(depth) * (has_parts() ? 2 : 1); }
 
 // Packs `depth` terms of a factor.
@@ -143,7 +146,7 @@ static void strip_block(Packed *packed, uint32_t *a, uint32_t *b, Strip *s, cons
                         .columns = rows_stride(s->columns.end - s->columns.begin),
                         .pairs = pairs,
                         .c = packed->c,
-                        .c_stride = s->wide,
+                        .c_stride = s->wide + GAP,
                         .pitch = in_place ? in.stride / 2 : left_pitch(pairs),
                         .add = add,
                         .parts = has_parts(),
@@ -172,7 +175,7 @@ static uint32_t *strip(Packed *packed, uint32_t *b, Strip *s, const ProductTerm 
     for (int64_t j = s->columns.begin; bias != NULL && j < s->columns.end; j++)
         packed->bias[j - s->columns.begin] = bias[j];
     if (add)
-        product_kernels()->begin(packed->c, s->wide, s->out, s->rows, s->columns);
+        product_kernels()->begin(packed->c, s->wide + GAP, s->out, s->rows, s->columns);
     s->ahead.of[1] =
         share_of(s, s->out, blocks_of(term) + (terms > 1 ? blocks_of(term + 1) : 0), true);
     for (int i = 0; i < terms; i++) {

@@ -19,10 +19,10 @@
 enum {
     PRODUCT_DEPTH = 256, // of a block
     PRODUCT_PAIRS = PRODUCT_DEPTH / 2,
-    PRODUCT_HIGH = 480,   // rows of a task
-    PRODUCT_STRIP = 64,   // columns that are made at a time where a factor is not kept
-    PRODUCT_WIDE = 512,   // ... where both are, at most
-    PRODUCT_COLUMNS = 256 // of a weight gradient, likewise
+    PRODUCT_HIGH = 480,   // rows of a task, and of a panel whose factors are not kept
+    PRODUCT_STRIP = 64,   // columns that are then made at a time
+    PRODUCT_WIDE = 512,   // ... where both factors are kept, at most
+    PRODUCT_COLUMNS = 256 // ... of a weight gradient
 };
 
 // SUMS_PAIRS cuts the depth into blocks of PRODUCT_DEPTH, each of which starts from +0, and adds up
