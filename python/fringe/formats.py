@@ -29,6 +29,12 @@ def _say(text):
     print(text, file=sys.stderr)
 
 
+def _say_left(names, of=""):
+    """Names what is not converted, if there is any."""
+    if names:
+        _say(f"not converted{of}: {', '.join(map(str, names))}")
+
+
 def _numpy(value):
     """Arrays of torch and scipy, sparse ones too; None if it is none of these."""
     if hasattr(value, "toarray"):
@@ -62,9 +68,7 @@ def _of_fields(fields, edges_too=True):
         if not _one_number_each(arrays["edge_weight"]):
             raise SystemExit(f"edge_weight has the shape {list(arrays['edge_weight'].shape)}; an edge has one weight")
         arrays["edge_weight"] = arrays["edge_weight"].ravel()
-    left = [str(name) for name, value in fields.items() if name not in taken and _numpy(value) is not None]
-    if left:
-        _say(f"not converted: {', '.join(left)}")
+    _say_left([name for name, value in fields.items() if name not in taken and _numpy(value) is not None])
     return arrays
 
 
@@ -128,11 +132,9 @@ def _from_dgl(path):
     arrays["edge_index"] = np.stack([_array(end) for end in graph.edges(order="eid")])
     arrays["num_nodes"] = np.array([graph.num_nodes()])
     weights = [name for name in ("weight", "w") if name in graph.edata and _one_number_each(_array(graph.edata[name]))]
-    left = [name for name in graph.edata if name not in weights[:1]]
     if weights:
         arrays["edge_weight"] = _array(graph.edata[weights[0]]).ravel()
-    if left:
-        _say(f"not converted, of edges: {', '.join(left)}")
+    _say_left([name for name in graph.edata if name not in weights[:1]], ", of edges")
     return arrays
 
 
@@ -180,9 +182,7 @@ def _of_matlab(path, found):
         elif key.lower() not in CLASSES and "x" not in arrays:
             arrays["x"] = value.astype(np.float32)
             taken.add(key)
-    left = [key for key in found if key not in taken]
-    if left:
-        _say(f"not converted: {', '.join(left)}")
+    _say_left([key for key in found if key not in taken])
     return arrays
 
 
@@ -227,8 +227,7 @@ def _node_arrays(graph, nodes, numbered):
         columns = {name: [graph.nodes[node].get(name) for node in nodes] for name in attributes if str(name) in left}
         arrays["columns"] = {str(name): values for name, values in columns.items() if _is_column(values, nodes)}
         left = [name for name in left if name not in arrays["columns"]]
-    if left:
-        _say(f"not converted, of nodes: {', '.join(left)}")
+    _say_left(left, ", of nodes")
     return arrays
 
 
@@ -248,8 +247,7 @@ def _of_networkx(graph):
     if not graph.is_directed():
         edges += [(b, a, weight) for a, b, weight in edges if a != b]
     left = {name for *_, given in graph.edges(data=True) for name in given} - {"weight", "id", "key"}
-    if left:
-        _say(f"not converted, of edges: {', '.join(sorted(map(str, left)))}")
+    _say_left(sorted(map(str, left)), ", of edges")
     weight, numbered = _weights_of_edges(edges), set(map(str, graph)) == set(map(str, range(len(graph))))
     nodes = sorted(graph, key=int if numbered else str)
     arrays = {**_node_arrays(graph, nodes, numbered), "edge_weight": weight}

@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from .formats import SPLITS, _is_column, _need, _of_csr, _opened, _pickled, _say
+from .formats import SPLITS, _is_column, _need, _of_csr, _opened, _pickled, _say, _say_left
 
 ROLES = {"tail": "s", "head": "t"}  # of HIF: an edge leads from its tail to its head
 
@@ -22,8 +22,7 @@ def _numbered(edges, numbers):
 def _weights_of(edges, pins):
     """{hyperedge: weight} of {hyperedge: its attributes}; names what else they have."""
     left = {name for given in edges.values() for name in given} - {"weight"}
-    if left:
-        _say(f"not converted, of hyperedges: {', '.join(sorted(map(str, left)))}")
+    _say_left(sorted(map(str, left)), ", of hyperedges")
     empty = len(edges.keys() - {edge for _, edge in pins})
     if empty:
         _say(f"{empty} hyperedge{'s have' if empty > 1 else ' has'} no nodes and {'are' if empty > 1 else 'is'} left out")
@@ -44,8 +43,7 @@ def _of_pins(pins, names=(), attributes=None, weights=None, roles=None):
     columns = {name: [attributes.get(node, {}).get(name) for node in nodes]
                for name in dict.fromkeys(name for given in attributes.values() for name in given)}
     kept = {str(name): values for name, values in columns.items() if _is_column(values, nodes)}
-    if len(kept) < len(columns):
-        _say(f"not converted, of nodes: {', '.join(sorted(map(str, columns.keys() - kept.keys())))}")
+    _say_left(sorted(set(map(str, columns)) - kept.keys()), ", of nodes")
     return {"pins": found, "node_names": nodes, "columns": kept}
 
 

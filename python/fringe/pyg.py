@@ -147,16 +147,20 @@ def to_pyg(run: Run, best: bool = False) -> Any:
                     x = self.drop(x, settings["dropout"])
             return x
 
-        def perceptron(self, x):
-            lins = self.lins if kind == "mlp" else [getattr(self, f"lin{l + 1}") for l in range(settings["layers"])]
-            found, hidden = [], len(lins) - (jk == "none")
-            for layer, lin in enumerate(lins):
-                below, x = x, lin(x)
+        def stacked(self, x, layers, *graph):
+            found, hidden = [], len(layers) - (jk == "none")
+            for layer, module in enumerate(layers):
+                below, x = x, module(x, *graph)
+                x = x + self.self_lins[layer](below) if hasattr(self, "self_lins") else x
                 if layer < hidden:
                     x = self.post(x, layer)
                     x = x + below if skip == "residual" and x.shape == below.shape else x
                 found.append(x)
             return found
+
+        def perceptron(self, x):
+            return self.stacked(
+                x, self.lins if kind == "mlp" else [getattr(self, f"lin{l + 1}") for l in range(settings["layers"])])
 
         def returning(self, x, edge_index, weight):
             first = self.post(self.lins[0](x), 0, dropout=False)
@@ -165,17 +169,6 @@ def to_pyg(run: Run, best: bool = False) -> Any:
                 x = self.post(conv(found[-1], first, edge_index, *weight), layer + 1)
                 found.append(x + found[-1] if skip == "residual" else x)
             return [*found, self.lins[1](found[-1])]
-
-        def convolutions(self, x, edge_index, weight):
-            found, hidden = [], len(self.convs) - (jk == "none")
-            for layer, conv in enumerate(self.convs):
-                below, x = x, conv(x, edge_index, *weight)
-                x = x + self.self_lins[layer](below) if hasattr(self, "self_lins") else x
-                if layer < hidden:
-                    x = self.post(x, layer)
-                    x = x + below if skip == "residual" and x.shape == below.shape else x
-                found.append(x)
-            return found
 
         def layers_of(self, x, edge_index, edge_weight=None):
             if edge_weight is not None and kind in ("sage-mean", "gin"):
@@ -191,7 +184,7 @@ def to_pyg(run: Run, best: bool = False) -> Any:
             x = self.drop(x, settings["input_dropout"])
             if kind == "gcn2":
                 return self.returning(x, edge_index, weight)
-            found = self.perceptron(x) if kind in ("mlp", "appnp") else self.convolutions(x, edge_index, weight)
+            found = self.perceptron(x) if kind in ("mlp", "appnp") else self.stacked(x, self.convs, edge_index, *weight)
             if kind == "appnp":
                 found.append(self.prop1(found[-1], edge_index, *weight))
             if jk != "none":
