@@ -204,8 +204,7 @@ void glpk_round(const Problem *problem, int round, const uint8_t *incumbent, dou
         set_basis(lp, &m);
         search(lp, &m, seconds, gap);
         glp_delete_prob(lp);
-        memory_free(m.found);
-        memory_free(m.start);
+        MEMORY_FREE(m.found, m.start);
     }
     memory_free(m.smallest);
 }

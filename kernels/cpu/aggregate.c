@@ -98,8 +98,7 @@ Aggregate *cpu_aggregate_new(const Csr *csr, int64_t sources, int64_t columns, R
 void cpu_aggregate_free(Aggregate *aggregate) {
     if (aggregate == NULL)
         return;
-    memory_free(aggregate->panel);
-    memory_free(aggregate);
+    MEMORY_FREE(aggregate->panel, aggregate);
 }
 
 // Whether rows of that kind can take the width.

@@ -53,8 +53,7 @@ size_t cpu_aggregate_halo_bytes(const Csr *csr) {
 void cpu_aggregate_halo_free(HaloAggregate *aggregate) {
     if (aggregate == NULL)
         return;
-    memory_free(aggregate->cursor);
-    memory_free(aggregate);
+    MEMORY_FREE(aggregate->cursor, aggregate);
 }
 
 void cpu_aggregate_halo_begin(HaloAggregate *aggregate) {

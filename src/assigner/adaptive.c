@@ -185,8 +185,7 @@ bool adaptive_decide(Assigner *a, UNUSED Error *err) {
             report(assigned, &a->assignment.part[i]);
         }
         groups_spread(assigned, a->comm, a->group_size, choice, width);
-        memory_free(choice);
-        memory_free(assigned->place);
+        MEMORY_FREE(choice, assigned->place);
         assigned->place = NULL;
         solution_clear(&assigned->solution);
         problem_clear(&assigned->problem);

@@ -184,8 +184,7 @@ static double solve_hidden(const Problem *problem, Solution *solution) {
     search.longer.choice = ALLOC(uint8_t, problem->groups, "choice under a price");
     search.shorter.choice = ALLOC(uint8_t, problem->groups, "choice under a price");
     double bound = search_price(&search);
-    memory_free(search.shorter.choice);
-    memory_free(search.longer.choice);
+    MEMORY_FREE(search.shorter.choice, search.longer.choice);
     if (search.tied)
         return 0; // the bound holds for the time only: the least variance is not proven
     say_proven(solution, bound);

@@ -215,8 +215,7 @@ static void report_traced(Run *run) {
         if (lost > 0)
             terminal_warn("trace.json is missing %ld events; name fewer epochs in run.trace", lost);
     } else {
-        memory_free(events);
-        memory_free(offset);
+        MEMORY_FREE(events, offset);
     }
     run->traced = true;
 }

@@ -166,8 +166,7 @@ ExitCode launch(const Options *options, int threads, char **argv) {
     build(&words, options, program, argv);
     ExitCode code =
         supervisor_run(words.word, options->ranks, (options->needs & NEEDS_TO_FINISH) != 0);
-    memory_free(words.hosts);
-    memory_free(words.word);
+    MEMORY_FREE(words.hosts, words.word);
     return code;
 }
 

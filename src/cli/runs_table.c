@@ -244,6 +244,5 @@ void runs_table_print(const RunRecords *records, const char *folder) {
     find_all_usual(&table);
     measure(&table);
     print_table(&table);
-    memory_free(table.usual);
-    memory_free(table.key);
+    MEMORY_FREE(table.usual, table.key);
 }

@@ -47,7 +47,6 @@ int64_t gradsync_bytes_most_of(const GradForm *form, int size) {
     CLEARED(memory_drop) int32_t *length = ALLOC(int32_t, sync.cut.units, "gradients");
     bucket_lengths(length, &sync.cut);
     int64_t bytes = coded_bytes(form, &sync, length);
-    memory_free(sync.chunk);
-    memory_free(sync.cut.bucket);
+    MEMORY_FREE(sync.chunk, sync.cut.bucket);
     return bytes;
 }

@@ -148,6 +148,5 @@ void coding_free(Coding *c) {
             memory_free(c->offset[way][flow]);
         }
     taken_free(&c->taken);
-    memory_free(c->span);
-    memory_free(c);
+    MEMORY_FREE(c->span, c);
 }

@@ -131,8 +131,7 @@ void low_rank_free(LowRank *l, const Backend *backend) {
         if (l->span[i].downloaded != NULL)
             backend->event_free(l->span[i].downloaded);
     taken_free(&l->taken);
-    memory_free(l->span);
-    memory_free(l);
+    MEMORY_FREE(l->span, l);
 }
 
 // ---- a span on its way

@@ -81,8 +81,7 @@ void sum_forecast(MemoryForecast *forecast, const Backend *backend, const GradFo
         forecast_add(forecast, "gradients", (size_t)(sync.cut.units + 1) * sizeof(int64_t));
     alloc_buffers(&sync, form, &(Allocator){.backend = backend, .forecast = forecast}, comm->size);
     coding_free(sync.coding);
-    memory_free(sync.chunk);
-    memory_free(sync.cut.bucket);
+    MEMORY_FREE(sync.chunk, sync.cut.bucket);
 }
 
 void sum_free(GradSync *sync) {

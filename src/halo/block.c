@@ -118,8 +118,7 @@ bool block_init(Block *block, const char *normalisation, const Pattern *pattern,
 }
 
 void block_clear(Block *block) {
-    memory_free(block->left);
-    memory_free(block->right);
+    MEMORY_FREE(block->left, block->right);
     *block = (Block){0};
 }
 

@@ -62,8 +62,7 @@ static void matching_init(Matching *m, const Csr *boundary, int64_t sources) {
 static void side_clear(Side *side) { MEMORY_FREE(side->line, side->degree, side->partner); }
 
 static void matching_clear(Matching *m) {
-    memory_free(m->arc);
-    memory_free(m->level);
+    MEMORY_FREE(m->arc, m->level);
     side_clear(&m->target);
     side_clear(&m->source);
     csr_free(&m->by_source);

@@ -10,8 +10,7 @@ void pattern_counts_init(PatternCounts *counts, int size) {
 }
 
 void pattern_counts_clear(PatternCounts *counts) {
-    memory_free(counts->received);
-    memory_free(counts->sent);
+    MEMORY_FREE(counts->received, counts->sent);
     *counts = (PatternCounts){0};
 }
 

@@ -100,8 +100,7 @@ void requests_write(Requests *sent, const Pattern *pattern, const Boundary *b, c
 }
 
 void requests_clear(Requests *requests) {
-    memory_free(requests->word);
-    memory_free(requests->begin);
+    MEMORY_FREE(requests->word, requests->begin);
     *requests = (Requests){0};
 }
 

@@ -25,10 +25,7 @@ static List list_by_rank(const Comm *comm, const int64_t *ring_offset, bool send
     return list;
 }
 
-static void list_clear(List *list) {
-    memory_free(list->at);
-    memory_free(list->offset);
-}
+static void list_clear(List *list) { MEMORY_FREE(list->at, list->offset); }
 
 // Copies the rounds between `ring` (ring order) and `list` (rank order).
 static void copy_rounds(const Comm *comm, const int64_t *ring_offset, bool sending, List *list,

@@ -72,8 +72,7 @@ static void put_messages(JsonWriter *w, const Json *exchanges) {
     }
     if (whole)
         put_sums(w, &m);
-    memory_free(m.of_sources);
-    memory_free(m.values);
+    MEMORY_FREE(m.of_sources, m.values);
 }
 
 // --- exchanges

@@ -141,8 +141,7 @@ static void sets_init(Sets *s, const ProgramParts *parts, uint8_t *covered) {
 }
 
 static void sets_clear(Sets *s) {
-    memory_free(s->smallest);
-    memory_free(s->parent);
+    MEMORY_FREE(s->smallest, s->parent);
     topology_clear(&s->topology);
 }
 
@@ -191,8 +190,7 @@ void components_find(Components *c, const ProgramParts *parts, bool ignore_zeros
 }
 
 void components_clear(Components *c) {
-    memory_free(c->covered);
-    memory_free(c->component);
+    MEMORY_FREE(c->covered, c->component);
     *c = (Components){0};
 }
 

@@ -155,13 +155,11 @@ static void spread_init(Spread *s, ProgramRun *run, uint8_t *clamped) {
 }
 
 static void spread_clear(Spread *s) {
-    memory_free(s->vote);
-    memory_free(s->hyperedge);
+    MEMORY_FREE(s->vote, s->hyperedge);
     for (int i = 2; i >= 0; i--)
         memory_free(s->label[i]);
     for (int stage = s->topology.stages - 1; stage >= 0; stage--) {
-        memory_free(s->stage[stage].halo);
-        memory_free(s->stage[stage].halo_weight);
+        MEMORY_FREE(s->stage[stage].halo, s->stage[stage].halo_weight);
     }
     topology_clear(&s->topology);
 }

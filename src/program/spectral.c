@@ -99,8 +99,7 @@ static bool lanczos_init(Lanczos *l, ProgramRun *run) {
 }
 
 static void lanczos_clear(Lanczos *l) {
-    memory_free(l->left);
-    memory_free(l->embedding);
+    MEMORY_FREE(l->left, l->embedding);
     taken_free(&l->taken);
     node_operator_clear(&l->op);
     zero_space_clear(&l->space.zero);

@@ -95,7 +95,6 @@ bool replay_read(Replay *replay, const Config *config, const Comm *comm, Error *
 }
 
 void replay_clear(Replay *replay) {
-    memory_free(replay->assigned);
-    memory_free(replay->full_precision);
+    MEMORY_FREE(replay->assigned, replay->full_precision);
     *replay = (Replay){0};
 }

@@ -101,8 +101,7 @@ static void store(void *context, const void *payload, size_t bytes, Error *err) 
     json_writer_init(&w, false);
     put_trace(&w, &traced, report->comm->size);
     json_writer_store(&w, PATH_IN(report->folder, "trace.json"), err);
-    memory_free(traced.offset);
-    memory_free(traced.event);
+    MEMORY_FREE(traced.offset, traced.event);
 }
 
 bool report_trace(Report *report, TraceEvent *event, int64_t *offset, Error *err) {
