@@ -70,8 +70,7 @@ static void put_counters(JsonWriter *w, const TrainerCounters *counters) {
         put_metrics(w, "average_metrics", counters->average_metrics);
     if (counters->plateau.factor > 0)
         JSON_PUT_OBJECT(w, "plateau") {
-            json_put_double(w, "factor", counters->plateau.factor);
-            json_put_double(w, "best", counters->plateau.best);
+            JSON_PUT(w, {"factor", counters->plateau.factor}, {"best", counters->plateau.best});
             json_put_int(w, "bad", counters->plateau.bad);
         }
     JSON_PUT_OBJECT(w, "backend") {

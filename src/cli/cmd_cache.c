@@ -36,8 +36,7 @@ void cache_put_entry(JsonWriter *w, const CacheEntry *entry) {
         json_put_string(w, "dataset", entry->dataset);
         if (entry->kind == CACHE_PARTS)
             json_put_int(w, "parts", entry->parts);
-        json_put_double(w, "bytes", entry->bytes);
-        json_put_double(w, "age_seconds", entry->age);
+        JSON_PUT(w, {"bytes", entry->bytes}, {"age_seconds", entry->age});
         json_put_bool(w, "in_use", entry->is_used);
     }
 }
@@ -135,8 +134,7 @@ static void prune(const CacheList *list, const char *cache, const Options *optio
                 *err = stays;
         }
     json_put_double(&w, "bytes", p.bytes);
-    json_put_int(&w, "kept_in_use", p.used);
-    json_put_int(&w, "kept_young", p.young);
+    JSON_PUT_INTS(&w, {"kept_in_use", p.used}, {"kept_young", p.young});
     json_end_object(&w);
     if (options->json)
         terminal_print("%s\n", w.text);

@@ -38,8 +38,7 @@ static void put_program(Output *out) {
     json_put_int(writer, "nodes", s->shard.set[NODES].total);
     if (shard_is_hypergraph(&s->shard))
         json_put_int(writer, "hyperedges", s->shard.set[HYPEREDGES].total);
-    json_put_int(writer, "edges", s->shard.edges);
-    json_put_int(writer, "ranks", s->comm.size);
+    JSON_PUT_INTS(writer, {"edges", s->shard.edges}, {"ranks", s->comm.size});
     json_put_string(writer, "partition", s->config.partition.method);
     put_figures(writer, out->result);
     if (out->result->warning[0] != 0)

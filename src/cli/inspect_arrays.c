@@ -71,8 +71,7 @@ static void put_npy(JsonWriter *w, const Npy *npy, const ValueRange *range) {
     char type[32];
     put_shape(w, npy->shape, npy->rank);
     json_put_string(w, "type", type_of(npy, type));
-    json_put_double(w, "least", range->least);
-    json_put_double(w, "most", range->most);
+    JSON_PUT(w, {"least", range->least}, {"most", range->most});
     json_put_int(w, "not_finite", range->not_numbers);
 }
 

@@ -130,9 +130,8 @@ static bool show_trace(const Inspection *at) {
         return true;
     }
     json_put_int(at->json, "events", facts.events);
-    json_put_double(at->json, "ranks", facts.ranks);
-    json_put_double(at->json, "first_epoch", facts.first);
-    json_put_double(at->json, "last_epoch", facts.last);
+    JSON_PUT(at->json, {"ranks", facts.ranks}, {"first_epoch", facts.first},
+             {"last_epoch", facts.last});
     return true;
 }
 

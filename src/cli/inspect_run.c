@@ -119,10 +119,8 @@ static void put_costs(JsonWriter *w, const RunRecord *run) {
                  {"wait", sum.wait}, {"reduce", sum.reduce}, {"evaluation", sum.evaluation},
                  {"assignment", sum.assignment}, {"bytes", sum.bytes},
                  {"reduce_bytes", sum.reduce_bytes});
-        if (sum.headers > 0) {
-            json_put_double(w, "headers", sum.headers);
-            json_put_double(w, "skipped", sum.skipped);
-        }
+        if (sum.headers > 0)
+            JSON_PUT(w, {"headers", sum.headers}, {"skipped", sum.skipped});
     }
 }
 

@@ -146,8 +146,7 @@ static void put_point(JsonWriter *w, const Plan *p, int m, int i) {
     JSON_PUT_OBJECT(w, NULL) {
         json_put_int(w, "ranks", p->ranks[i]);
         json_put_bool(w, "checked", p->checked[i]);
-        json_put_int(w, "memory", (int64_t)memory_of(e));
-        json_put_int(w, "memory_least", (int64_t)e->least);
+        JSON_PUT_INTS(w, {"memory", (int64_t)memory_of(e)}, {"memory_least", (int64_t)e->least});
         JSON_PUT_OBJECT(w, "items")
             for (int k = 0; k < e->memory.count; k++)
                 json_put_int(w, e->memory.item[k].what, (int64_t)e->memory.item[k].bytes);
@@ -165,8 +164,7 @@ void plan_print_json(const Plan *p) {
     json_writer_begin(&w, false);
     json_put_double(&w, "cores", m->cores);
     json_put_int(&w, "ranks_per_host", m->ranks_per_host);
-    json_put_double(&w, "link_bytes_per_second", m->bandwidth);
-    json_put_double(&w, "link_latency", m->latency);
+    JSON_PUT(&w, {"link_bytes_per_second", m->bandwidth}, {"link_latency", m->latency});
     json_put_string(&w, "link", p->link_given ? "given" : "assumed");
     json_put_string(&w, "compute", p->measured ? "measured" : "given");
     JSON_PUT_OBJECT(&w, "modes")

@@ -216,8 +216,7 @@ static void put_run(JsonWriter *w, const Table *table, int run) {
                         w, strncmp(table->key[k], "config.", 7) == 0 ? table->key[k] + 7 : "ranks",
                         value);
             }
-        json_put_int(w, "epochs", record->epochs);
-        json_put_int(w, "best_epoch", f.best_epoch);
+        JSON_PUT_INTS(w, {"epochs", record->epochs}, {"best_epoch", f.best_epoch});
         JSON_PUT(w, {"validation", f.validation}, {"test", f.test},
                  {"seconds_per_epoch", f.seconds}, {"bytes_per_epoch", f.bytes},
                  {"gradient_bytes_per_epoch", f.gradient_bytes});

@@ -181,10 +181,8 @@ static ResultRow row_of(const char *name, const Ended *ended, int count) {
 }
 
 static void put_score(JsonWriter *out, const char *key, MeanDeviation of) {
-    JSON_PUT_OBJECT(out, key) {
-        json_put_double(out, "mean", of.mean);
-        json_put_double(out, "deviation", of.deviation);
-    }
+    JSON_PUT_OBJECT(out, key)
+        JSON_PUT(out, {"mean", of.mean}, {"deviation", of.deviation});
 }
 
 static void put_settings(JsonWriter *out, const Grid *grid, int point) {
@@ -200,9 +198,8 @@ static void put_point(JsonWriter *out, const Sweeping *w, int point, const Resul
         put_settings(out, &w->grid, point);
         put_score(out, "validation", row->validation);
         put_score(out, "test", row->test);
-        json_put_double(out, "seconds_per_epoch", row->seconds);
-        json_put_double(out, "bytes_per_epoch", row->bytes);
-        json_put_double(out, "gradient_bytes_per_epoch", row->gradient_bytes);
+        JSON_PUT(out, {"seconds_per_epoch", row->seconds}, {"bytes_per_epoch", row->bytes},
+                 {"gradient_bytes_per_epoch", row->gradient_bytes});
         JSON_PUT_ARRAY(out, "runs")
             for (int i = 0; i < row->runs; i++)
                 JSON_PUT_OBJECT(out, NULL) {

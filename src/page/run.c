@@ -11,9 +11,8 @@ static void put_scores(JsonWriter *w, const char *key, const RunRecord *run, int
     JSON_PUT_OBJECT(w, key)
         if (at >= 0) {
             json_put_int(w, "epoch", run->epoch[at].epoch);
-            json_put_double(w, "train", run->epoch[at].train);
-            json_put_double(w, "validation", run->epoch[at].validation);
-            json_put_double(w, "test", run->epoch[at].test);
+            JSON_PUT(w, {"train", run->epoch[at].train}, {"validation", run->epoch[at].validation},
+                     {"test", run->epoch[at].test});
         }
 }
 

@@ -33,8 +33,7 @@ static void put_part(JsonWriter *w, const AssignmentPart *part) {
 
 static void put_assignment(JsonWriter *w, const Assignment *a) {
     JSON_PUT_OBJECT(w, NULL) {
-        json_put_int(w, "asked", a->requested);
-        json_put_int(w, "taken", a->applied);
+        JSON_PUT_INTS(w, {"asked", a->requested}, {"taken", a->applied});
         json_put_double(w, "seconds", a->seconds);
         JSON_PUT_OBJECT(w, "link") {
             json_put_list(w, "seconds_per_byte", a->byte_seconds, 3);

@@ -8,8 +8,7 @@ static void put_exchange(JsonWriter *w, const MeasuredExchange *m) {
         json_put_int(w, "layer", m->id.layer);
         json_put_string(w, "direction", direction_name(m->id.direction));
         json_put_string(w, "rows", m->fp32 ? "fp32" : "codec");
-        json_put_double(w, "codec_seconds", m->codec_seconds);
-        json_put_double(w, "fp32_seconds", m->fp32_seconds);
+        JSON_PUT(w, {"codec_seconds", m->codec_seconds}, {"fp32_seconds", m->fp32_seconds});
         json_put_string(w, "fp32_seconds_are",
                         m->sent ? "measured" : "the least that the link takes");
     }
@@ -72,10 +71,8 @@ void report_print_choice(const Sink *sink, const CodecChoice *choice) {
 static void put_measured(JsonWriter *w, const PrecisionChoice *choice, Precision precision) {
     if (choice->seconds[precision] < 0) // the backend has none
         return;
-    JSON_PUT_OBJECT(w, precision_names[precision]) {
-        json_put_double(w, "seconds", choice->seconds[precision]);
-        json_put_double(w, "error", choice->error[precision]);
-    }
+    JSON_PUT_OBJECT(w, precision_names[precision])
+        JSON_PUT(w, {"seconds", choice->seconds[precision]}, {"error", choice->error[precision]});
 }
 
 void report_put_precision(JsonWriter *w, const Report *report) {

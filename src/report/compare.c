@@ -95,8 +95,7 @@ static void put_variant(JsonWriter *w, const ComparedVariant *variant,
     const RecordedEpoch *t = &variant->mean;
     JSON_PUT_OBJECT(w, NULL) {
         json_put_string(w, "name", variant->name);
-        json_put_double(w, "test_mean", variant->test.mean);
-        json_put_double(w, "test_deviation", variant->test.deviation);
+        JSON_PUT(w, {"test_mean", variant->test.mean}, {"test_deviation", variant->test.deviation});
         json_put_int(w, "runs", variant->test.count);
         json_put_bool(w, "blocking", variant->blocking);
         JSON_PUT(w, {"epoch_seconds", variant->epoch}, {"mean_epoch_seconds", t->seconds},

@@ -173,8 +173,7 @@ void report_close(Report *report) {
 
 static void put_time(JsonWriter *writer, const EpochRecord *record) {
     JSON_PUT_OBJECT(writer, "time") {
-        json_put_double(writer, "clock", clock_wall());
-        json_put_double(writer, "epoch", record->seconds);
+        JSON_PUT(writer, {"clock", clock_wall()}, {"epoch", record->seconds});
         if (record->evaluated)
             json_put_double(writer, "evaluation", record->eval_seconds);
         if (record->assign_seconds > 0)
@@ -198,14 +197,11 @@ static void put_fp32(JsonWriter *writer, ExchangeSet set) {
 static void put_record(JsonWriter *writer, const EpochRecord *record) {
     JSON_PUT_OBJECT(writer, NULL) {
         json_put_int(writer, "epoch", record->epoch);
-        json_put_double(writer, "loss", record->loss);
-        json_put_double(writer, "rate", record->rate);
-        json_put_double(writer, "gradient_norm", record->gradient_norm);
+        JSON_PUT(writer, {"loss", record->loss}, {"rate", record->rate},
+                 {"gradient_norm", record->gradient_norm});
         json_put_int(writer, "bytes", record->bytes);
-        if (record->headers > 0) {
-            json_put_int(writer, "headers", record->headers);
-            json_put_int(writer, "skipped", record->skipped);
-        }
+        if (record->headers > 0)
+            JSON_PUT_INTS(writer, {"headers", record->headers}, {"skipped", record->skipped});
         if (record->halo_rows >= 0)
             json_put_int(writer, "halo_rows", record->halo_rows);
         if (record->sampled >= 0)

@@ -56,16 +56,14 @@ static void put_data(JsonWriter *writer, const Report *report) {
         if (origin[0] != 0)
             json_put_string(writer, "origin", origin);
         json_put_string(writer, "hash", shard->dataset_hash);
-        json_put_int(writer, "nodes", shard->set[NODES].total);
-        json_put_int(writer, "edges", shard->edges);
+        JSON_PUT_INTS(writer, {"nodes", shard->set[NODES].total}, {"edges", shard->edges});
         if (shard_is_hypergraph(shard)) {
             json_put_int(writer, "hyperedges", shard->set[HYPEREDGES].total);
             json_put_bool(writer, "hyperedge_weights", shard->set[HYPEREDGES].weight != NULL);
         }
         json_put_bool(writer, "symmetric", shard_is_symmetric(shard));
         json_put_string(writer, "size", shard_size_text(size, shard));
-        json_put_int(writer, "features", shard->features);
-        json_put_int(writer, "classes", shard->classes);
+        JSON_PUT_INTS(writer, {"features", shard->features}, {"classes", shard->classes});
         json_put_bool(writer, "multilabel", shard->multilabel);
         if (shard->numeric)
             json_put_bool(writer, "numeric", true);

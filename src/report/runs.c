@@ -44,8 +44,7 @@ static void put_scores(JsonWriter *writer, const char *key, const double *test, 
     MeanDeviation of = mean_deviation(test, runs);
     JSON_PUT_OBJECT(writer, key) {
         json_put_list(writer, "test", test, runs);
-        json_put_double(writer, "mean", of.mean);
-        json_put_double(writer, "deviation", of.deviation);
+        JSON_PUT(writer, {"mean", of.mean}, {"deviation", of.deviation});
     }
 }
 

@@ -11,8 +11,7 @@ static void put_common(JsonWriter *w, const char *phase, const char *name, int r
                        double at) {
     json_put_string(w, "ph", phase);
     json_put_string(w, "name", name);
-    json_put_int(w, "pid", rank);
-    json_put_int(w, "tid", thread);
+    JSON_PUT_INTS(w, {"pid", rank}, {"tid", thread});
     json_put_double(w, "ts", at);
 }
 
