@@ -24,11 +24,6 @@ static inline void ask_ahead(const MessageSource *source, int64_t k, int64_t cou
         __builtin_prefetch(row + at);
 }
 
-// Rows are written whole, padding too.
-static inline void clear_padding(float *row, int64_t columns) {
-    memset(row + columns, 0, (size_t)(rows_stride(columns) - columns) * sizeof(float));
-}
-
 static inline int64_t rows_of_a_block(int64_t columns) {
     return columns >= BLOCK ? 1 : BLOCK / (columns > 0 ? columns : 1);
 }
@@ -69,6 +64,7 @@ void cpu_unpack_fp32(Rows out, int64_t first, const DeviceByte *in, int64_t coun
                      const Poll *poll) {
     const CpuRows rows = cpu_rows(out);
     const size_t bytes = (size_t)out.columns * sizeof(float);
+    const size_t padding = (size_t)rows_stride(out.columns) * sizeof(float) - bytes;
     const int64_t step = rows_of_a_block(out.columns), blocks = (count + step - 1) / step;
     Pace pace = pace_start(poll);
 #pragma omp parallel for schedule(static) if (count * out.columns > PARALLEL)
@@ -77,7 +73,7 @@ void cpu_unpack_fp32(Rows out, int64_t first, const DeviceByte *in, int64_t coun
         for (int64_t k = b * step; k < end; k++) {
             float *row = rows.at + (first + k) * rows.stride;
             memcpy(row, cpu_bytes(in) + (size_t)k * bytes, bytes);
-            clear_padding(row, out.columns);
+            memset(row + out.columns, 0, padding);
         }
         pace_call(&pace);
     }

@@ -61,8 +61,6 @@ void cuda_spmm_set(const char *name) {
     choice.forced = strcmp(name, "cusparse") == 0 ? "cusparse" : "own";
 }
 
-static bool spmm_is_used(void) { return word_is(cuda_spmm(), "cusparse"); }
-
 // ---- own part
 
 struct Aggregate {
@@ -78,7 +76,7 @@ struct Aggregate {
 };
 
 static bool uses_spmm(const Aggregate *a) {
-    return a->spmm != NULL && a->weight == NULL && spmm_is_used();
+    return a->spmm != NULL && a->weight == NULL && word_is(cuda_spmm(), "cusparse");
 }
 
 static int64_t count_long(const Csr *csr, int32_t *list) {

@@ -110,7 +110,7 @@ void groups_coefficients(ChannelAssignment *assigned, bool safe) {
 }
 
 // Squares of large ranges overflow. The cap keeps the sums of a group finite (bitwidth.h).
-static double bounded(double beta) { return beta <= 1e80 ? beta : 1e80; }
+static const double most_beta = 1e80;
 
 static int larger_beta_first(const void *a, const void *b, void *context) {
     const double *beta = context;
@@ -139,7 +139,8 @@ void groups_gather(ChannelAssignment *assigned, const Comm *comm, int64_t group_
                     (double)ranges->exchanges; // at least 1 if there are rows
     CLEARED(memory_drop) double *beta = ALLOC(double, assigned->rows, "sensitivities");
     for (int64_t k = 0; k < assigned->rows; k++) {
-        beta[k] = bounded((double)assigned->coefficient[k] * factor * (double)ranges->square[k]);
+        beta[k] =
+            fmin((double)assigned->coefficient[k] * factor * (double)ranges->square[k], most_beta);
         assigned->order[k] = (int32_t)k;
     }
     for (int g = 0; g < rounds; g++)

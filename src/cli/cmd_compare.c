@@ -208,8 +208,7 @@ static bool compare(Session *s, const Options *options) {
     return s->err.code == 0;
 }
 
-ExitCode cmd_compare(const Options *options, Error *err) {
-    (void)err; // of its session
+ExitCode cmd_compare(const Options *options, UNUSED Error *err) {
     Session session;
     stop_listen();
     if (session_start(&session, options) &&

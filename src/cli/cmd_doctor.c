@@ -40,15 +40,11 @@ static Health check_slots(Finding *finding) {
 
 // Bridges have the same addresses on every host, so Open MPI may try to reach another host through
 // its own.
-static bool is_bridge(const char *name) {
-    return text_begins("docker br- virbr podman cni lxcbr", name);
-}
-
 static Health check_network(Finding *finding) {
     struct if_nameindex *all = if_nameindex();
     const char *other = "NAME", *bridge = NULL;
     for (int i = 0; all != NULL && all[i].if_index != 0; i++)
-        if (is_bridge(all[i].if_name))
+        if (text_begins("docker br- virbr podman cni lxcbr", all[i].if_name))
             bridge = all[i].if_name;
         else if (strcmp(all[i].if_name, "lo") != 0 && strncmp(all[i].if_name, "veth", 4) != 0)
             other = all[i].if_name;

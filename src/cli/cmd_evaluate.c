@@ -53,8 +53,7 @@ static void evaluate(Session *s, const Options *options) {
     }
 }
 
-ExitCode cmd_evaluate(const Options *options, Error *err) {
-    (void)err; // of its session
+ExitCode cmd_evaluate(const Options *options, UNUSED Error *err) {
     Session session;
     if (session_begin(&session, options))
         evaluate(&session, options);

@@ -151,8 +151,7 @@ static void run_program(Session *s, const Options *options) {
         write_all(s, options, &result);
 }
 
-ExitCode cmd_program(const Options *options, Error *err) {
-    (void)err; // of its session
+ExitCode cmd_program(const Options *options, UNUSED Error *err) {
     Session session;
     stop_listen();
     if (session_start(&session, options)) {

@@ -357,8 +357,7 @@ static bool goes_on_where_named(const Session *s, const Options *options, RunKin
            runfolder_is_same(named, s->config.run.dir);
 }
 
-ExitCode cmd_train(const Options *options, Error *err) {
-    (void)err; // of its session
+ExitCode cmd_train(const Options *options, UNUSED Error *err) {
     Session session;
     CLEARED(memory_drop) RunResult *result = ALLOC(RunResult, options->runs, "results of runs");
     RunKind kind = options->sweeps > 0 ? RUN_SWEEP : options->runs > 1 ? RUN_SEVERAL : RUN_SINGLE;

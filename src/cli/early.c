@@ -162,17 +162,13 @@ static bool is_file(const char *path, const char *key, Error *err) {
     return descriptor >= 0;
 }
 
-static bool check_folder_of_graph(const char *path, Error *err) {
-    return dataset_is_foreign(path) || (dataset_format_fits("auto", path, err) &&
-                                        is_file(PATH_IN(path, "dataset.json"), "", err));
-}
-
 static bool check_graph(const Config *config, Error *err) {
     const char *path = config->data.path, *name = path_name(path);
     if (file_is_denied(path, err))
         return false;
     if (file_is_folder(path))
-        return check_folder_of_graph(path, err);
+        return dataset_is_foreign(path) || (dataset_format_fits("auto", path, err) &&
+                                            is_file(PATH_IN(path, "dataset.json"), "", err));
     if (strpbrk(path, "*?[") != NULL && dataset_is_foreign(path)) // a pattern of parts
         return true;
     if (file_exists(path))

@@ -9,8 +9,6 @@ static void print_broken(const char *line) {
     fwrite(out, 1, screen_break(out, line, strlen(line), COLUMNS), stdout);
 }
 
-static bool is_list_row(const char *line) { return strstr(line, "  ") != NULL; }
-
 // Lines of running text are filled; a row of a list, which has two spaces between its columns,
 // begins a line, and a row that begins with spaces goes on with the one before.
 static void print_filled(const char *details) {
@@ -18,7 +16,7 @@ static void print_filled(const char *details) {
     assert(strlen(details) < TEXT);
     snprintf(text, sizeof text, "%s", details);
     for (const char *line; (line = strsep(&rest, "\n")) != NULL;) {
-        bool goes_on = line[0] == ' ' || !is_list_row(line);
+        bool goes_on = line[0] == ' ' || strstr(line, "  ") == NULL;
         line += strspn(line, " ");
         if (!goes_on && filled[0] != 0) {
             print_broken(filled);

@@ -142,11 +142,6 @@ static bool is_config(const char *path) {
     return document == NULL || (json_type(document) == JSON_OBJECT && has_section(document));
 }
 
-static bool load(Config *config, const char *path, Error *err) {
-    CLEARED(json_drop) Json *document = json_read(path, err);
-    return document != NULL && config_load(config, path, NULL, 0, err);
-}
-
 static void print_config(const Config *config) {
     printf("config     mode %s; %ld epochs, seed %ld\n", config->mode, config->train.epochs,
            config->run.seed);
@@ -160,7 +155,8 @@ static void print_config(const Config *config) {
 
 static bool show_config(const Inspection *at) {
     Config config;
-    if (!load(&config, at->path, at->err))
+    CLEARED(json_drop) Json *document = json_read(at->path, at->err);
+    if (document == NULL || !config_load(&config, at->path, NULL, 0, at->err))
         return false;
     if (at->json != NULL)
         config_put_all(at->json, "config", &config);

@@ -31,8 +31,6 @@ static struct Supervisor {
     unsigned long long listens;     // bits of the signals that are requests; signal 1 is bit 0
 } supervisor;
 
-static unsigned long long bit_of(int number) { return 1ULL << (number - 1); }
-
 // Once, and only if there is an epoch to finish. That the ranks have begun may be heard after the
 // request; the next look then says it.
 static void say_what_was_asked(void) {
@@ -104,7 +102,7 @@ static void listen_to_signals(void) {
     sigfillset(&action.sa_mask); // one signal at a time
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (!signal_is_ignored(numbers[i])) {
-            supervisor.listens |= bit_of(numbers[i]);
+            supervisor.listens |= 1ULL << (numbers[i] - 1);
             sigaction(numbers[i], &action, NULL);
         }
 }

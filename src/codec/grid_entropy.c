@@ -121,14 +121,9 @@ static MessageLayout widen(uint8_t *code, const MessageLayout *layout) {
     return wide;
 }
 
-static bool read_codes(uint8_t *code, const MessageLayout *layout, const unsigned char *header,
-                       size_t bytes) {
-    GridOptions options = grid_get(&layout->values);
-    return rans_decode(code, values_of(layout), options.bits, code_of_zero(options), header, bytes);
-}
-
 static void entropy_decode(const Backend *backend, Rows out, int64_t begin,
                            const MessageLayout *layout, const DeviceByte *in, const Poll *poll) {
+    GridOptions options = grid_get(&layout->values);
     size_t before = grid_parameters_bytes(layout), room = entropy_bytes(layout) - before;
     const unsigned char *header = host_bytes(backend, in) + before;
     uint8_t *code = host_bytes(backend, layout->scratch);
@@ -138,7 +133,9 @@ static void entropy_decode(const Backend *backend, Rows out, int64_t begin,
         grid_unpack(backend, out, begin, layout, in, byte_at(in, (int64_t)before + 1), poll);
         return;
     }
-    CHECK(layout->bytes > before && read_codes(code, layout, header, layout->bytes - before),
+    CHECK(layout->bytes > before &&
+              rans_decode(code, values_of(layout), options.bits, code_of_zero(options), header,
+                          layout->bytes - before),
           EXIT_INTEGRITY, "the entropy codes of a message of %ld rows do not decode", layout->rows);
     MessageLayout wide = widen(code, layout);
     grid_unpack(backend, out, begin, &wide, in, layout->scratch, poll);

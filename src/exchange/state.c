@@ -10,10 +10,6 @@ static void name_of(char out[NAME], const Channel *channel, const char *what) {
     snprintf(out, NAME, "%s.%s", exchange_name(channel->id, exchange), what);
 }
 
-static int64_t halo_floats(const Channel *channel) {
-    return channel->plan->halo_count * channel->columns;
-}
-
 // What a checkpoint says of rows that are kept: 0, there are none.
 static int64_t kept_as(RowsType rows) { return rows == ROWS_BF16 ? 2 : 1; }
 
@@ -41,7 +37,7 @@ static bool walk_rows(Channel *channel, StateWalk *walk, Error *err) {
     if (!state_replicated(walk, name, TENSOR_I64, 1, &kept, err) ||
         (walk->restores && !takes_rows(channel, kept, err)))
         return false;
-    int64_t count = kept != 0 ? halo_floats(channel) : 0;
+    int64_t count = kept != 0 ? channel->plan->halo_count * channel->columns : 0;
     CLEARED(memory_drop) float *rows = ALLOC(float, count, "rows of a checkpoint");
     if (kept != 0 && !walk->restores)
         b->download_rows(rows, channel_rows(channel));

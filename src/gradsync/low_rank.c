@@ -148,17 +148,13 @@ static void download(GradSync *sync, LowRankSpan *w) {
     sync->backend->event_record(w->downloaded, STREAM_COMPUTE);
 }
 
-static void add_error(const LowRank *l, const LowRankSpan *w, float *m) {
-    for (int64_t i = 0; l->remembers && i < floats_of(w); i++)
-        m[i] += l->error[w->error + i];
-}
-
 // M += what is remembered, P = M Q; the span is in the first sum.
 static void project(GradSync *sync, const LowRankSpan *w) {
     LowRank *l = sync->low_rank;
     float *m = sync->shares + w->begin, *to = factor_of(l, w, FIRST);
     if (w->factored) {
-        add_error(l, w, m);
+        for (int64_t i = 0; l->remembers && i < floats_of(w); i++)
+            m[i] += l->error[w->error + i];
         factors_left(to, m, l->kept + w->at[SECOND], *w, l->rank);
     } else {
         memcpy(to, m, (size_t)floats_of(w) * sizeof *m);

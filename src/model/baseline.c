@@ -5,15 +5,10 @@
 
 #include "internal.h"
 
-static void count_majority(const Shard *shard, int64_t hit[4]) {
-    for (int64_t row = 0; row < shard->set[NODES].own; row++)
-        hit[shard->split[row]] += shard->label[row] == shard->majority;
-}
-
 void baseline_of_class(const Shard *shard, const Comm *comm, double baseline[4]) {
     int64_t hit[4] = {0}, all[4] = {0, shard->train_nodes, shard->val_nodes, shard->test_nodes};
-    if (shard->label != NULL)
-        count_majority(shard, hit);
+    for (int64_t row = 0; shard->label != NULL && row < shard->set[NODES].own; row++)
+        hit[shard->split[row]] += shard->label[row] == shard->majority;
     comm_sum_int64(comm, hit, 4);
     for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++)
         baseline[split] = all[split] > 0 ? (double)hit[split] / (double)all[split] : NAN;

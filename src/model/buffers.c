@@ -184,10 +184,6 @@ static void alloc_counts(Model *m, const Allocator *allocator) {
         alloc_errors(m, allocator);
 }
 
-static const Pattern *kept_pattern(const Model *m) {
-    return m->shape.layer0 == LAYER0_KEPT ? m->parts.patterns->of[0][FORWARD] : NULL;
-}
-
 // Constant arrays of the shard and the blocks that operations read.
 static void alloc_diagonals(Model *m, const Allocator *allocator, int stage) {
     const Block *block = &m->forward[stage].block;
@@ -201,7 +197,6 @@ static void alloc_diagonals(Model *m, const Allocator *allocator, int stage) {
 
 static void alloc_mirrors(Model *m, const Allocator *allocator) {
     const Shard *s = m->parts.shard;
-    const Pattern *kept = kept_pattern(m);
     size_t n = (size_t)own_rows(m, 0), classes = (size_t)s->classes;
     for (int stage = 0; stage < m->shape.stages; stage++)
         alloc_diagonals(m, allocator, stage);
@@ -213,9 +208,11 @@ static void alloc_mirrors(Model *m, const Allocator *allocator) {
     m->on.labels.numbers =
         alloc_mirror(allocator, s->numbers, n * classes * sizeof(float), "labels");
     m->on.labels.split = alloc_mirror(allocator, s->split, n, "splits");
-    if (kept != NULL)
-        m->on.halo_id = alloc_mirror(allocator, kept->plan.halo_id,
-                                     (size_t)kept->plan.halo_count * sizeof(int64_t), "node ids");
+    if (m->shape.layer0 != LAYER0_KEPT)
+        return;
+    const HaloPlan *kept = &m->parts.patterns->of[0][FORWARD]->plan;
+    m->on.halo_id = alloc_mirror(allocator, kept->halo_id,
+                                 (size_t)kept->halo_count * sizeof(int64_t), "node ids");
 }
 
 void alloc_buffers(Model *m, const Allocator *allocator) {

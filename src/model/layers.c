@@ -234,18 +234,13 @@ static void backward_aggregate_first(LayerRun *run) {
                                 .finish = backward_rows});
 }
 
-// No layer above reads these rows, only a norm of columns does: their gradient begins at 0.
-static void zero_unread(const LayerRun *run) {
-    Rows dh = run->dh;
-    rows_zero(run->m->parts.backend, rows_range(dh, (Range){run->g.count, dh.count}));
-}
-
 static void backward_without_edges(LayerRun *run) {
     Model *m = run->m;
     if (wants_input_gradient(&m->shape, run->l)) {
         run->dh = rows_first(gradient_rows(m, run->l, 1), run->h.count);
         run->da = run->dh;
-        zero_unread(run);
+        // no layer above reads these rows, only a norm of columns does: their gradient begins at 0
+        rows_zero(m->parts.backend, rows_range(run->dh, (Range){run->g.count, run->dh.count}));
         rule_of(&m->shape, run->l)->aggregate_gradient(run, gradient_poll(m));
         backward_rows(run, (Range){0, run->g.count}, gradient_poll(m));
     }

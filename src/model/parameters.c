@@ -96,11 +96,6 @@ void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, 
             w[r * p->columns + c] = (float)(bound * (2 * random_uniform32(key, r, n / 2, c) - 1));
 }
 
-static void initial_norm(const Parameter *p, float *w) {
-    for (int64_t c = 0; c < p->columns; c++)
-        w[c] = p->role == ROLE_GAMMA ? 1.0f : 0.0f;
-}
-
 // Behind all parameters.
 void norm_statistics(ModelShape *shape) {
     shape->state_count = shape->parameter_count;
@@ -133,7 +128,8 @@ void model_initial(const ModelShape *shape, uint64_t seed, float *parameters) {
     for (int i = 0; i < shape->parameter_spans; i++) {
         const Parameter *p = &shape->parameter[i];
         if (p->role == ROLE_GAMMA || p->role == ROLE_BETA)
-            initial_norm(p, parameters + p->begin);
+            for (int64_t c = 0; c < p->columns; c++)
+                parameters[p->begin + c] = p->role == ROLE_GAMMA ? 1.0f : 0.0f;
         else
             rule_of(shape, p->layer)->initial(shape, p, seed, parameters + p->begin);
     }

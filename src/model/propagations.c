@@ -89,11 +89,6 @@ static int64_t widest(const Model *m, const Pattern *pattern) {
     return most;
 }
 
-// The spec of the labels that layer 0 reads.
-static PropagationSpec labels_spec(const Model *m) {
-    return (PropagationSpec){.pattern = m->parts.patterns->labels, .id = {0, FORWARD}};
-}
-
 static const DeviceFloat *diagonal_of(const Model *m, const float *of_block) {
     for (int stage = 0; of_block != NULL && stage < m->shape.stages; stage++) {
         if (of_block == m->forward[stage].block.left)
@@ -122,12 +117,6 @@ static OperatorForm operator_form(const Model *m, const Block *block) {
         form.largest = other->rows > form.largest->rows ? other : form.largest;
     }
     return form;
-}
-
-// Are the rows of that exchange sent before post?
-static bool is_before_post(const Model *m, const PropagationSpec *spec) {
-    return spec->of_training && spec->id.direction == FORWARD &&
-           m->shape.before_post[spec->id.layer];
 }
 
 // What post_halo needs: halo rows of their own where the schedule keeps those before post.
@@ -160,12 +149,12 @@ static void make_propagation(Model *m, Propagation *over, const PropagationSpec 
         propagation_forecast(allocator.forecast, shared, m->parts.backend, &form);
     else
         propagation_init(over, op, &form, m->buffers);
-    if (is_before_post(m, spec))
+    if (spec->of_training && spec->id.direction == FORWARD && m->shape.before_post[spec->id.layer])
         alloc_before_post(&m->layer[spec->id.layer].before, m, &allocator, spec, &block);
 }
 
 static void make_labels(Model *m) {
-    PropagationSpec spec = labels_spec(m);
+    PropagationSpec spec = {.pattern = m->parts.patterns->labels, .id = {0, FORWARD}};
     if (spec.pattern == NULL)
         return;
     Block block = block_at(m, &spec);

@@ -163,12 +163,6 @@ static bool multiplies_dropped(const ModelShape *shape, const Config *config) {
            strcmp(config->lossless.order, "transform-first") == 0 && first_may_multiply(shape);
 }
 
-// Layer 0 of sparse features multiplies first even where that does not make rows narrower.
-static void transform_sparse(ModelShape *shape) {
-    if (shape->aggregates[0])
-        transform_first(shape, first_with_weights(shape));
-}
-
 static void choose_savings(ModelShape *shape, const Config *config) {
     bool conv = strcmp(config->quantization.before, "conv") == 0;
     for (int l = 1; l < shape->layers; l++)
@@ -193,8 +187,8 @@ static void choose_savings(ModelShape *shape, const Config *config) {
     int first = shape->layer0 == LAYER0_ONCE ? shape->feature_layers : shape->layer0 == LAYER0_KEPT;
     bool may = strcmp(config->lossless.order, "aggregate-first") != 0 && shape->mixes == 0 &&
                shape->kind->may_transform_first;
-    if (shape->sparse)
-        transform_sparse(shape);
+    if (shape->sparse && shape->aggregates[0]) // even where that does not make rows narrower
+        transform_first(shape, first_with_weights(shape));
     for (int l = first; l < shape->layers; l++)
         if (may && may_transform_first(shape, l))
             transform_first(shape, l);

@@ -11,15 +11,11 @@
 
 // --- what a variant is: the values of these keys
 
-static bool counts(const char *key) {
-    return !text_lists("config.run.seed config.data.cache config.comm.timeout", key);
-}
-
 static void read_keys(Variants *variants, const RunRecords *records) {
     int count;
     variants->key = records_differing_keys(records, &count);
     for (int i = 0; i < count; i++)
-        if (counts(variants->key[i]))
+        if (!text_lists("config.run.seed config.data.cache config.comm.timeout", variants->key[i]))
             memmove(variants->key[variants->keys++], variants->key[i], RECORD_KEY);
 }
 

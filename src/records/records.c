@@ -53,12 +53,11 @@ static bool is_true(const RunRecord *record, const char *path) {
 }
 
 static bool read_epochs(RunRecord *record, Error *err) {
-    const Json *metric = record_member(record, "config.train.metric");
-    record->score =
-        score_shown(metric != NULL && json_type(metric) == JSON_STRING ? json_string(metric) : "",
-                    is_true(record, "data.numeric")      ? LABEL_NUMBERS
-                    : is_true(record, "data.multilabel") ? LABEL_CLASSES
-                                                         : LABEL_CLASS);
+    const char *metric = record_text(record, "config.train.metric");
+    record->score = score_shown(metric != NULL ? metric : "",
+                                is_true(record, "data.numeric")      ? LABEL_NUMBERS
+                                : is_true(record, "data.multilabel") ? LABEL_CLASSES
+                                                                     : LABEL_CLASS);
     const char *path = PATH_IN(record->folder, "metrics.jsonl");
     int64_t most = file_exists(path) ? lines_of(path) : 0;
     record->epoch = ALLOC(RecordedEpoch, most + 1, "epochs of a run");

@@ -88,19 +88,15 @@ typedef struct Opening {
     Error *err;
 } Opening;
 
-// The processes that worked on the run before a resume. A damaged run.json costs only their times.
-static void read_before(Report *report) {
-    const char *path = PATH_IN(report->folder, "run.json");
-    report->before = file_exists(path) ? json_read(path, &(Error){0}) : NULL;
-}
-
 static void open_on_helper(void *context) {
     const Opening *opening = context;
     Report *report = opening->report;
     Error *err = opening->err;
     int made_here = report->resumed ? 0 : O_EXCL;
-    if (report->resumed)
-        read_before(report);
+    const char *before = PATH_IN(report->folder, "run.json");
+    // A damaged one costs only times of earlier processes.
+    if (report->resumed && file_exists(before))
+        report->before = json_read(before, &(Error){0});
     if (report->resumed &&
         (!cut_back(report, report->resumed_at, err) ||
          !report_cut_assignments(PATH_IN(report->folder, "assignments"), report->resumed_at, err)))
@@ -226,12 +222,6 @@ static void put_record(JsonWriter *writer, const EpochRecord *record) {
     }
 }
 
-// Empties the buffer for the next line.
-static void reset(JsonWriter *writer) {
-    writer->bytes = 0;
-    writer->after_value[0] = false;
-}
-
 // Writes no further line after an incomplete one.
 static void append(void *context, const void *line, size_t bytes, Error *err) {
     const Report *report = context;
@@ -304,7 +294,8 @@ static void say_uniform(Report *report, const EpochRecord *record) {
 }
 
 bool report_epoch(Report *report, const EpochRecord *record, Error *err) {
-    reset(&report->line);
+    report->line.bytes = 0;
+    report->line.after_value[0] = false;
     put_record(&report->line, record);
     if (!put_line(report, err))
         return false;

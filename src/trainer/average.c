@@ -23,8 +23,6 @@ void average_alloc(Trainer *t, const Allocator *allocator) {
     memset(a->mean, 0, trainer_flat_bytes(t));
 }
 
-static int64_t used(const Average *a) { return a->seen < a->most ? a->seen : a->most; }
-
 static void keep(Trainer *t) {
     Average *a = &t->average;
     int64_t count = t->shape.state_count;
@@ -36,7 +34,7 @@ static void keep(Trainer *t) {
 
 static void add_up(Trainer *t) {
     Average *a = &t->average;
-    int64_t count = t->shape.state_count, many = used(a);
+    int64_t count = t->shape.state_count, many = a->seen < a->most ? a->seen : a->most;
     for (int64_t k = 0; k < count; k++) {
         double sum = 0;
         for (int64_t i = a->seen - many; i < a->seen; i++)

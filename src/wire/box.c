@@ -76,8 +76,6 @@ static int64_t all_rows(const MessageBox *box) { return box->offset[box->count];
 
 static size_t range_bytes(const MessageBox *box) { return (size_t)all_rows(box) * sizeof(float); }
 
-static size_t numbers_bytes(const MessageBox *box) { return (size_t)box->count * sizeof(int64_t); }
-
 static size_t distance_bytes(const MessageBox *box) {
     return (size_t)box->count * 2 * sizeof(double);
 }
@@ -99,7 +97,7 @@ static void alloc_ranges(MessageBox *box, const Allocator *allocator) {
 
 static void alloc_numbers(MessageBox *box, const Allocator *allocator) {
     const char *what = "messages";
-    size_t bytes = numbers_bytes(box);
+    size_t bytes = (size_t)box->count * sizeof(int64_t);
     if (box->end == RESIDUAL_SENDER) {
         box->device_bad = alloc_device(allocator, bytes, what);
         box->bad = alloc_pinned_mirror(allocator, box->device_bad, bytes, what);

@@ -199,11 +199,6 @@ void box_after_decode(MessageBox *box, int i, BoxStep step, Rows rows, const Pol
 
 enum { NAME = 96 };
 
-static void name_of(char out[NAME], const MessageBox *box, const char *name, int r) {
-    snprintf(out, NAME, "%s.%d.%s.%s", name, r, box->options->residual[r].of->name,
-             box->end == RESIDUAL_SENDER ? "sent" : "received");
-}
-
 bool box_state(MessageBox *box, const char *name, StateWalk *walk, Error *err) {
     bool ok = true;
     for (int r = 0; ok && r < RESIDUALS; r++) {
@@ -215,7 +210,8 @@ bool box_state(MessageBox *box, const char *name, StateWalk *walk, Error *err) {
         if (!walk->restores)
             box->backend->download(memory, box->residual[r].memory, bytes);
         box->backend->finish(NULL);
-        name_of(tensor, box, name, r);
+        snprintf(tensor, NAME, "%s.%d.%s.%s", name, r, box->options->residual[r].of->name,
+                 box->end == RESIDUAL_SENDER ? "sent" : "received");
         ok = state_distributed(walk, tensor, TENSOR_U8, (int64_t)bytes, memory, err);
         if (ok && walk->restores)
             box->backend->upload(box->residual[r].memory, memory, bytes);
