@@ -82,25 +82,21 @@ static void walk_next(Walk *walk) {
 
 static bool in_c_order(const Npy *npy) { return !npy->fortran || npy->rank < 2; }
 
+// True if its elements are the machine's numbers of 4 bytes, in C order.
+static bool is_native(const Npy *npy, NpyKind kind) {
+    return npy->kind == kind && npy->item == 4 && !npy->big_endian && in_c_order(npy);
+}
+
 static bool kind_error(const Npy *npy, const char *wanted, Error *err) {
     bool cast = npy->kind == NPY_FLOAT && strcmp(wanted, "integers") == 0;
     return error_data(err, "'%s' has type '%c%d' where %s are needed%s", npy->name, (char)npy->kind,
                       npy->item, wanted, cast ? "; save it as such: array.astype(int)" : "");
 }
 
-// The elements in C order with 64 bits each, those with a sign as two's complement. NULL with an
-// error; free it with memory_free.
-static uint64_t *integers(const Npy *npy, Error *err) {
-    if (npy->kind != NPY_INT && npy->kind != NPY_UINT && npy->kind != NPY_BOOL) {
-        kind_error(npy, "integers", err);
-        return NULL;
-    }
-    uint64_t *bits = memory_try((size_t)npy->elements * sizeof *bits, "integers of an array", err);
-    if (bits == NULL)
-        return NULL;
+static void fill_integers(const Npy *npy, uint64_t *bits) {
     if (npy->item == 8 && !npy->big_endian && in_c_order(npy)) {
         memcpy(bits, npy->data, (size_t)npy->elements * sizeof *bits);
-        return bits;
+        return;
     }
     Walk walk = walk_start(npy);
     for (int64_t e = 0; e < npy->elements; e++, walk_next(&walk)) {
@@ -108,7 +104,25 @@ static uint64_t *integers(const Npy *npy, Error *err) {
         if (npy->kind == NPY_INT)
             bits[e] = (uint64_t)signed_value(bits[e], npy->item);
     }
-    return bits;
+}
+
+typedef bool Fits(const Npy *npy, const uint64_t *bits, Error *err);
+
+// The elements in C order with 64 bits each, those with a sign as two's complement, that `fits`
+// says true of. NULL with an error; free it with memory_free.
+static uint64_t *integers(const Npy *npy, Fits *fits, Error *err) {
+    if (npy->kind != NPY_INT && npy->kind != NPY_UINT && npy->kind != NPY_BOOL) {
+        kind_error(npy, "integers", err);
+        return NULL;
+    }
+    uint64_t *bits = memory_try((size_t)npy->elements * sizeof *bits, "integers of an array", err);
+    if (bits == NULL)
+        return NULL;
+    fill_integers(npy, bits);
+    if (fits(npy, bits, err))
+        return bits;
+    memory_free(bits);
+    return NULL;
 }
 
 static bool fits_int64(const Npy *npy, const uint64_t *bits, Error *err) {
@@ -122,12 +136,8 @@ static bool fits_int64(const Npy *npy, const uint64_t *bits, Error *err) {
 }
 
 bool npy_to_int64(const Npy *npy, int64_t **out, Error *err) {
-    uint64_t *bits = integers(npy, err);
-    bool ok = bits != NULL && fits_int64(npy, bits, err);
-    if (!ok)
-        memory_free(bits);
-    *out = ok ? (int64_t *)bits : NULL;
-    return ok;
+    *out = (int64_t *)integers(npy, fits_int64, err);
+    return *out != NULL;
 }
 
 static bool fits_ids(const Npy *npy, const uint64_t *bits, Error *err) {
@@ -141,12 +151,8 @@ static bool fits_ids(const Npy *npy, const uint64_t *bits, Error *err) {
 }
 
 bool npy_to_ids(const Npy *npy, uint64_t **out, Error *err) {
-    uint64_t *bits = integers(npy, err);
-    bool ok = bits != NULL && fits_ids(npy, bits, err);
-    if (!ok)
-        memory_free(bits);
-    *out = ok ? bits : NULL;
-    return ok;
+    *out = integers(npy, fits_ids, err);
+    return *out != NULL;
 }
 
 static bool fill_float(const Npy *npy, float *out, Error *err) {
@@ -160,22 +166,15 @@ static bool fill_float(const Npy *npy, float *out, Error *err) {
     return true;
 }
 
-static bool is_native_float(const Npy *npy) {
-    return npy->kind == NPY_FLOAT && npy->item == 4 && !npy->big_endian && in_c_order(npy);
-}
-
 bool npy_to_float(const Npy *npy, float **out, Error *err) {
     *out = NULL;
     if (npy->kind == NPY_TEXT)
         return kind_error(npy, "numbers", err);
-    size_t bytes;
-    float *value = NULL;
-    if (__builtin_mul_overflow((size_t)npy->elements, sizeof *value, &bytes))
-        return error_set(err, EXIT_MEMORY, "'%s' does not fit in memory", npy->name);
-    value = memory_try(bytes, "numbers of an array", err);
+    size_t bytes = (size_t)npy->elements * sizeof **out;
+    float *value = memory_try(bytes, "numbers of an array", err);
     if (value == NULL)
         return false;
-    if (is_native_float(npy)) {
+    if (is_native(npy, NPY_FLOAT)) {
         memcpy(value, npy->data, bytes);
     } else if (!fill_float(npy, value, err)) {
         memory_free(value);
@@ -188,18 +187,14 @@ bool npy_to_float(const Npy *npy, float **out, Error *err) {
 // ---- taken over
 
 bool npy_take_float(Npy *npy, float **out, Error *err) {
-    if (!is_native_float(npy))
+    if (!is_native(npy, NPY_FLOAT))
         return npy_to_float(npy, out, err);
     *out = (float *)(void *)npy->data;
     npy->data = NULL;
     return true;
 }
 
-static bool is_native_int32(const Npy *npy) {
-    return npy->kind == NPY_INT && npy->item == 4 && !npy->big_endian && in_c_order(npy);
-}
-
-bool npy_is_taken(const Npy *npy) { return is_native_float(npy) || is_native_int32(npy); }
+bool npy_is_taken(const Npy *npy) { return is_native(npy, NPY_FLOAT) || is_native(npy, NPY_INT); }
 
 static bool out_of_range(const Npy *npy, int64_t entry, int64_t value, const char *nouns,
                          int64_t below, Error *err) {
@@ -225,7 +220,7 @@ bool npy_take_below(Npy *npy, const char *nouns, int64_t below, int32_t **out, E
     *out = NULL;
     if (npy->kind != NPY_INT && npy->kind != NPY_UINT)
         return kind_error(npy, "integers", err);
-    if (is_native_int32(npy))
+    if (is_native(npy, NPY_INT))
         return take_int32(npy, nouns, below, out, err);
     int32_t *number =
         memory_try((size_t)npy->elements * sizeof *number, "numbers of an array", err);

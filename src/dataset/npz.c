@@ -21,7 +21,6 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// Checks that no name occurs twice.
 static bool names_are_unique(zip_t *zip, int64_t count, Error *err) {
     CLEARED(memory_drop)
     const char **name = memory_try((size_t)count * sizeof *name, "names of an archive", err);
@@ -135,51 +134,44 @@ static bool read_member(Npz *npz, int index, bool head, Npy *out, Error *err) {
 
 // ---- arrays that are read as a whole, which is faster than piece by piece
 
-typedef struct Whole {
-    Npy npy; // its header
-    Packed packed;
-} Whole;
-
 // False if it cannot be read as a whole; then reading it piece by piece says why, if it is damaged.
 // `taken`: also if its elements must be converted.
-static bool whole_begin(Whole *whole, Npz *npz, int index, bool taken) {
+static bool whole_begin(Npz *npz, int index, bool taken, Npy *head, Packed *packed) {
     Error ignored = {0};
-    *whole = (Whole){0};
-    if (!read_member(npz, index, true, &whole->npy, &ignored) || whole->npy.trailing ||
-        (taken && !npy_is_taken(&whole->npy)) ||
-        !zip_archive_place(&npz->archive, npz->member[index], &whole->packed))
+    if (!read_member(npz, index, true, head, &ignored) || head->trailing ||
+        (taken && !npy_is_taken(head)) ||
+        !zip_archive_place(&npz->archive, npz->member[index], packed))
         return false;
-    whole->packed.to = memory_try(whole->packed.bytes, "an array read from a file", &ignored);
-    return whole->packed.to != NULL;
+    packed->to = memory_try(packed->bytes, "an array read from a file", &ignored);
+    return packed->to != NULL;
 }
 
 // The header lies before the data, which move to its place.
-static void whole_end(Whole *whole, Npy *ready) {
-    const Packed *packed = &whole->packed;
-    size_t data = (size_t)whole->npy.elements * (size_t)whole->npy.item;
+static void whole_end(const Npy *head, const Packed *packed, Npy *ready) {
+    size_t data = (size_t)head->elements * (size_t)head->item;
     if (!packed->sound) {
         memory_free(packed->to);
         return;
     }
     memmove(packed->to, packed->to + packed->bytes - data, data);
-    *ready = whole->npy;
+    *ready = *head;
     ready->data = packed->to;
 }
 
 static void read_whole(Npz *npz, int count, const char *const *key, bool taken) {
-    Whole whole[READ_AHEAD];
-    Packed packed[READ_AHEAD];
+    Npy head[READ_AHEAD] = {0};
+    Packed packed[READ_AHEAD] = {0};
     int begun = 0, index, slot = 0;
     for (int i = 0; i < count; i++)
-        if ((index = find_key(npz, key[i])) >= 0 && whole_begin(&whole[begun], npz, index, taken))
-            packed[begun] = whole[begun].packed, begun++;
+        if ((index = find_key(npz, key[i])) >= 0 &&
+            whole_begin(npz, index, taken, &head[begun], &packed[begun]))
+            begun++;
     unpack_all(packed, begun);
     for (int i = 0; i < begun; i++) {
         while (slot < READ_AHEAD - 1 && npz->ready[slot].data != NULL)
             slot++;
         npy_clear(&npz->ready[slot]);
-        whole[i].packed.sound = packed[i].sound;
-        whole_end(&whole[i], &npz->ready[slot]);
+        whole_end(&head[i], &packed[i], &npz->ready[slot]);
     }
 }
 

@@ -15,7 +15,6 @@ static const char *first_of(const Npz *npz, const char *const *names) {
     return NULL;
 }
 
-// All arrays, shortened.
 static void find_nodes(NpzLayout *layout, const Npz *npz) {
     static const char *const features[] = {"attr_matrix",   "x",         "features", "feat",
                                            "node_features", "node_feat", "X",        NULL};

@@ -2,31 +2,26 @@
 
 #include "npz_layout.h"
 
-static bool read_list(Npy *npy, Npz *npz, const char *key, Error *err) {
-    return npz_read(npz, key, npy, err) &&
-           (npy->rank == 1 || error_data(err, "'%s' must be one-dimensional", key));
+static bool read_list(Npy *npy, int64_t *count, Npz *npz, const char *key, Error *err) {
+    bool ok = npz_read(npz, key, npy, err);
+    *count = npy->elements;
+    return ok && (npy->rank == 1 || error_data(err, "'%s' must be one-dimensional", key));
 }
 
 bool npz_integers(Npz *npz, const char *key, int64_t **out, int64_t *count, Error *err) {
     CLEARED(npy_clear) Npy npy;
-    bool ok = read_list(&npy, npz, key, err) && npy_to_int64(&npy, out, err);
-    *count = npy.elements;
-    return ok;
+    return read_list(&npy, count, npz, key, err) && npy_to_int64(&npy, out, err);
 }
 
 bool npz_floats(Npz *npz, const char *key, float **out, int64_t *count, Error *err) {
     CLEARED(npy_clear) Npy npy;
-    bool ok = read_list(&npy, npz, key, err) && npy_take_float(&npy, out, err);
-    *count = npy.elements;
-    return ok;
+    return read_list(&npy, count, npz, key, err) && npy_take_float(&npy, out, err);
 }
 
 bool npz_below(Npz *npz, const char *key, const char *nouns, int64_t below, int32_t **out,
                int64_t *count, Error *err) {
     CLEARED(npy_clear) Npy npy;
-    bool ok = read_list(&npy, npz, key, err) && npy_take_below(&npy, nouns, below, out, err);
-    *count = npy.elements;
-    return ok;
+    return read_list(&npy, count, npz, key, err) && npy_take_below(&npy, nouns, below, out, err);
 }
 
 bool npz_num_nodes(Npz *npz, int64_t *nodes, Error *err) {
