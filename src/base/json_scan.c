@@ -97,12 +97,7 @@ static void decoded_add(Scanner *s, const char *bytes, size_t count) {
 
 static void decoded_add_point(Scanner *s, unsigned point) {
     char utf8[4];
-    size_t count = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-    static const unsigned lead[5] = {0, 0, 0xC0, 0xE0, 0xF0};
-    for (size_t i = count; i-- > 1; point >>= 6)
-        utf8[i] = (char)(0x80 | (point & 0x3F));
-    utf8[0] = (char)(lead[count] | point);
-    decoded_add(s, utf8, count);
+    decoded_add(s, utf8, utf8_put(utf8, point));
 }
 
 // The value of four hexadecimal digits, or -1.

@@ -258,8 +258,7 @@ const Tensor *tensors_find(const Tensors *tensors, const char *name) {
     return NULL;
 }
 
-// "F32 [3, ?]"
-static const char *describe(char *out, size_t size, TensorType type, int rank,
+const char *tensor_describe(char *out, size_t size, TensorType type, int rank,
                             const int64_t *shape) {
     char extents[128] = "", extent[24];
     for (int i = 0; i < rank; i++) {
@@ -284,8 +283,8 @@ const Tensor *tensors_need(const Tensors *tensors, const char *name, TensorType 
         return tensor;
     char found[100], needed[100];
     error_data(err, "%s: tensor '%s' is %s; expected %s", tensors->path, SHOWN(name),
-               describe(found, sizeof found, tensor->type, tensor->rank, tensor->shape),
-               describe(needed, sizeof needed, type, rank, shape));
+               tensor_describe(found, sizeof found, tensor->type, tensor->rank, tensor->shape),
+               tensor_describe(needed, sizeof needed, type, rank, shape));
     return NULL;
 }
 

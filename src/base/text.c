@@ -35,6 +35,15 @@ unsigned utf8_point(const unsigned char *at, size_t length) {
     return point;
 }
 
+size_t utf8_put(char out[4], unsigned point) {
+    size_t bytes = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    static const unsigned lead[5] = {0, 0, 0xC0, 0xE0, 0xF0};
+    for (size_t i = bytes; i-- > 1; point >>= 6)
+        out[i] = (char)(0x80 | (point & 0x3F));
+    out[0] = (char)(lead[bytes] | point);
+    return bytes;
+}
+
 bool utf8_is_command(const unsigned char *at, size_t length) {
     if (at[0] >= ' ' && at[0] <= '~')
         return false;

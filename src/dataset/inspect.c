@@ -116,12 +116,10 @@ static void print_manifest(const Sink *out, const Json *manifest, const Dataset 
 
 static void print_arrays(const Sink *out, const Tensors *map) {
     for (int i = 0; i < map->count; i++) {
-        const Tensor *tensor = &map->tensor[i];
-        sink_print(out, "array       %s %s [", SHOWN(tensor->name),
-                   tensor_type_names[tensor->type]);
-        for (int d = 0; d < tensor->rank; d++)
-            sink_print(out, "%s%ld", d == 0 ? "" : ", ", tensor->shape[d]);
-        sink_print(out, "]\n");
+        char is[100];
+        const Tensor *t = &map->tensor[i];
+        sink_print(out, "array       %s %s\n", SHOWN(t->name),
+                   tensor_describe(is, sizeof is, t->type, t->rank, t->shape));
     }
 }
 

@@ -2,19 +2,6 @@
 
 #include "internal.h"
 
-static size_t put_utf8(char *out, uint32_t point) {
-    if (point < 0x80) {
-        out[0] = (char)point;
-        return 1;
-    }
-    size_t bytes = point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-    static const unsigned char lead[5] = {0, 0, 0xC0, 0xE0, 0xF0};
-    for (size_t i = bytes; i-- > 1; point >>= 6)
-        out[i] = (char)(0x80 | (point & 0x3F));
-    out[0] = (char)(lead[bytes] | point);
-    return bytes;
-}
-
 static uint32_t letter_at(const Npy *npy, const unsigned char *at) {
     if (!npy->wide)
         return *at;
@@ -29,7 +16,7 @@ static size_t put_element(const Npy *npy, const unsigned char *at, char *out) {
     size_t bytes = 0;
     for (int i = 0; i + step <= npy->item && letter_at(npy, at + i) != 0; i += step)
         if (npy->wide)
-            bytes += put_utf8(out + bytes, letter_at(npy, at + i) & 0x1FFFFF);
+            bytes += utf8_put(out + bytes, letter_at(npy, at + i) & 0x1FFFFF);
         else
             out[bytes++] = (char)at[i];
     return bytes;

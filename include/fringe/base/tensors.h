@@ -31,6 +31,10 @@ typedef struct Tensor {
                       // 0 bytes)
 } Tensor;
 
+// "F32 [3, ?]": extents below 0 are any.
+const char *tensor_describe(char *out, size_t size, TensorType type, int rank,
+                            const int64_t *shape);
+
 typedef struct Tensors { // a mapped file
     char path[PATH_BYTES];
     int count;

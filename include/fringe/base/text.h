@@ -27,6 +27,7 @@ void text_add(char *list, size_t size, const char *between, const char *format, 
 // Bytes of the well-formed UTF-8 sequence that begins `left` bytes before the end; 0: there is
 // none.
 size_t utf8_length(const unsigned char *at, size_t left);
+size_t utf8_put(char out[4], unsigned point); // returns its bytes
 
 // vsnprintf, except that of a text that does not fit the middle is left out: paths are long, and a
 // sentence says at its end what to do.
