@@ -33,6 +33,8 @@ void json_writer_begin(JsonWriter *writer, bool pretty) {
 }
 
 bool json_writer_store(JsonWriter *writer, const char *path, Error *err) {
+    if (writer->depth > 0)
+        json_end_object(writer);
     if (err->code == 0)
         file_replace(path, writer->text, writer->bytes, err);
     json_writer_clear(writer);

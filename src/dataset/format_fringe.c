@@ -31,6 +31,7 @@ typedef struct Extents { // of arrays that no count says; -1: they are not there
 static void list_fields(Field out[FIELDS], Dataset *d, const Extents *of) {
     int64_t n = d->nodes, e = d->edges, f = d->features, k = d->classes, m = d->hyperedges;
     bool sparse = of->entries >= 0 && f > 0, one = !d->numeric && !d->multilabel;
+    int64_t c = d->names.count;
     bool ids = of->id_bytes >= 0, names = of->class_bytes >= 0;
     const Field all[FIELDS] = {
         {{"edge_offset", TENSOR_I64, 1, {n + 1}, NULL}, &d->offset, true, true},
@@ -40,10 +41,7 @@ static void list_fields(Field out[FIELDS], Dataset *d, const Extents *of) {
         {{"node_weight", TENSOR_I32, 1, {n}, NULL}, &d->node_weight, m > 0, false},
         {{"id", TENSOR_I64, 1, {n}, NULL}, &d->ids.number, true, false},
         {{"id_offset", TENSOR_I64, 1, {n + 1}, NULL}, &d->ids.offset, ids, true},
-        {{"class_offset", TENSOR_I64, 1, {d->names.count + 1}, NULL},
-         &d->names.offset,
-         names,
-         true},
+        {{"class_offset", TENSOR_I64, 1, {c + 1}, NULL}, &d->names.offset, names, true},
         {{"features", TENSOR_F32, 2, {n, f}, NULL}, &d->x, !sparse, f > 0},
         {{"feature_offset", TENSOR_I64, 1, {n + 1}, NULL}, &d->sparse.offset, sparse, true},
         {{"feature_column", TENSOR_I32, 1, {of->entries}, NULL}, &d->sparse.column, sparse, true},
@@ -89,7 +87,6 @@ static bool write_manifest(const Dataset *dataset, const char *path, Error *err)
     dataset_put_facts(&out, dataset);
     if (dataset->ids.is_unsigned)
         json_put_bool(&out, "unsigned_ids", true);
-    json_end_object(&out);
     return json_writer_store(&out, path, err);
 }
 

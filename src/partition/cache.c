@@ -57,12 +57,11 @@ static bool fitted_path(const Prepared *prepared, char out[PATH_BYTES]) {
 // Caches of earlier versions lack it: then the source is read again.
 static bool is_fitted(const Prepared *prepared) {
     char path[PATH_BYTES];
-    Tensors map;
+    CLEARED(tensors_close) Tensors map = {0};
     if (!fitted_path(prepared, path))
         return true;
     if (!tensors_open(&map, path, &(Error){0}))
         return false;
-    tensors_close(&map);
     cache_touch(path);
     return true;
 }
@@ -94,7 +93,6 @@ static bool write_source_entry(const Prepared *prepared, Error *err) {
     json_put_string(&out, "dataset_hash", prepared->hash);
     if (prepared->dataset.warnings.text[0] != 0) // other sources may have the same contents
         json_put_string(&out, "warnings", prepared->dataset.warnings.text);
-    json_end_object(&out);
     return json_writer_store(&out, path, err);
 }
 
@@ -102,9 +100,7 @@ static bool write_source_entry(const Prepared *prepared, Error *err) {
 static bool dataset_is_whole(const char *folder) {
     CLEARED(dataset_clear) Dataset dataset = {0};
     Error trouble = {0};
-    if (!dataset_open(&dataset, folder, &trouble))
-        return !error_is_damage(&trouble);
-    return true;
+    return dataset_open(&dataset, folder, &trouble) || !error_is_damage(&trouble);
 }
 
 // Opens the prepared dataset in the cache if it exists and matches its name.

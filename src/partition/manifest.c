@@ -76,7 +76,6 @@ static bool write_manifest(const Manifest *manifest, const char *folder, Error *
     char warnings[WARNINGS_TEXT];
     json_put_string(&out, "remarks", warnings_join(warnings, &manifest->warnings));
     put_summary(&out, manifest);
-    json_end_object(&out);
     return json_writer_store(&out, PATH_IN(folder, manifest_name), err);
 }
 
@@ -155,12 +154,10 @@ static bool manifest_parse(Manifest *manifest, const Json *document) {
 bool manifest_read(Manifest *manifest, const char *folder, Error *err) {
     *manifest = (Manifest){0};
     const char *path = PATH_IN(folder, manifest_name);
-    Json *document = json_read(path, err);
+    CLEARED(json_drop) Json *document = json_read(path, err);
     if (document == NULL)
         return false;
-    bool ok = manifest_parse(manifest, document);
-    json_free(document);
-    if (ok)
+    if (manifest_parse(manifest, document))
         return true;
     manifest_clear(manifest);
     return error_data(err,

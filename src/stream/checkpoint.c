@@ -46,7 +46,6 @@ static bool write_manifest(const Stream *stream, const EventPlace *place, const 
     json_put_string(&out, "before", before);
     put_options(&out, "options", &stream->options);
     put_hashes(&out, folder, err);
-    json_end_object(&out);
     return json_writer_store(&out, PATH_IN(folder, "checkpoint.json"), err);
 }
 

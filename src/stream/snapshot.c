@@ -67,7 +67,6 @@ static bool write_facts(const Snapshot *s, Error *err) {
     json_put_string(&out, "score", s->stream->options.score);
     json_put_int(&out, "offset", event_reader_place(s->stream->reader).offset);
     stream_put(&out, &summary, false);
-    json_end_object(&out);
     return json_writer_store(&out, PATH_IN(s->writing, "stream.json"), err);
 }
 

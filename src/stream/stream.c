@@ -269,7 +269,6 @@ static bool write_summary(const Stream *s, Error *err) {
     json_put_int(&out, "parts", s->options.parts);
     json_put_string(&out, "score", s->options.score);
     stream_put(&out, s->summary, true);
-    json_end_object(&out);
     return json_writer_store(&out, PATH_IN(s->request->folder, "stream.json"), err);
 }
 

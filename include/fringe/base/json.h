@@ -53,7 +53,8 @@ typedef struct JsonWriter {
 } JsonWriter;
 void json_writer_init(JsonWriter *writer, bool pretty);
 void json_writer_begin(JsonWriter *writer, bool pretty); // and begins an object
-// Writes the whole text to a file, unless *err holds an error before, and clears the writer.
+// Writes the whole text to a file, unless *err holds an error before, and clears the writer. Ends
+// the object that json_writer_begin began, unless it has ended.
 bool json_writer_store(JsonWriter *writer, const char *path, Error *err);
 void json_writer_clear(JsonWriter *writer);
 // `key` is NULL inside arrays and at the top.
