@@ -31,8 +31,7 @@ static bool read_header(Header *header, Scan *scan, Error *err) {
     int64_t format = 0;
     size_t bytes = (size_t)(scan->end - scan->at);
     *header = (Header){0};
-    scan_skip_comments(scan);
-    if (scan->at == scan->end)
+    if (!scan_skip_comments(scan))
         return scan_error(scan, err, "the file holds no header");
     if (!scan_int64(scan, &header->hyperedges, "the number of hyperedges", err) ||
         !scan_int64(scan, &header->vertices, "the number of vertices", err) ||
@@ -68,8 +67,7 @@ static bool read_pins(Pins *pins, const Header *header, int64_t hyperedge, Scan 
 static bool read_hyperedges(Pins *pins, float *weight, const Header *header, Scan *scan,
                             Error *err) {
     for (int64_t h = 0; h < header->hyperedges; h++) {
-        scan_skip_comments(scan);
-        if (scan->at == scan->end)
+        if (!scan_skip_comments(scan))
             return scan_error(scan, err, "the file ends at hyperedge %ld of %ld", h + 1,
                               header->hyperedges);
         if ((weight != NULL && !scan_weight(scan, &weight[h], "hyperedge", err)) ||
@@ -83,8 +81,7 @@ static bool read_hyperedges(Pins *pins, float *weight, const Header *header, Sca
 static bool read_vertices(int32_t *weight, const Header *header, Scan *scan, Error *err) {
     for (int64_t i = 0; i < header->vertices; i++, scan_next_line(scan)) {
         int64_t value = 0;
-        scan_skip_comments(scan);
-        if (scan->at == scan->end)
+        if (!scan_skip_comments(scan))
             return scan_error(scan, err, "the file ends at the weight of vertex %ld of %ld", i + 1,
                               header->vertices);
         if (!scan_int64(scan, &value, "the weight of a vertex", err))

@@ -43,8 +43,7 @@ static bool read_flags(Header *header, Scan *scan, Error *err) {
 static bool read_header(Header *header, Scan *scan, const Text *text, Error *err) {
     int64_t edges = 0;
     *header = (Header){0};
-    scan_skip_comments(scan);
-    if (scan->at == scan->end)
+    if (!scan_skip_comments(scan))
         return scan_error(scan, err, "the file holds no header");
     if (!scan_int64(scan, &header->vertices, "the number of vertices", err) ||
         !scan_int64(scan, &edges, "the number of edges", err))
@@ -108,8 +107,7 @@ static bool read_neighbour(Csr *rows, const Header *header, int64_t vertex, int6
 static bool read_lines(Csr *rows, const Header *header, Scan *scan, Error *err) {
     int64_t entries = 0;
     for (int64_t vertex = 0; vertex < header->vertices; vertex++) {
-        scan_skip_comments(scan);
-        if (scan->at == scan->end)
+        if (!scan_skip_comments(scan))
             return scan_error(scan, err, "the file ends at vertex %ld of %ld", vertex + 1,
                               header->vertices);
         if (!skip_vertex_numbers(header, scan, err))

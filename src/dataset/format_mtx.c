@@ -55,9 +55,10 @@ static bool read_banner(Matrix *m, Scan *scan, Error *err) {
 }
 
 // Blank lines and comments may stand anywhere.
-static void skip_blank(Scan *scan) {
+static bool skip_blank(Scan *scan) {
     while (scan->at < scan->end && (*scan->at == '%' || scan_at_line_end(scan)))
         scan_next_line(scan);
+    return scan->at < scan->end;
 }
 
 static bool sizes_fit(const Matrix *m, const Scan *scan, Error *err) {
@@ -125,10 +126,7 @@ static bool read_entries(Matrix *m, Pairs *pairs, Scan *scan, Error *err) {
     pairs->weight = TRY(float, room, "weights of a list", err);
     if (pairs->weight == NULL)
         return false;
-    for (;; scan_next_line(scan), entries++) {
-        skip_blank(scan);
-        if (scan->at >= scan->end)
-            break;
+    for (; skip_blank(scan); scan_next_line(scan), entries++) {
         if (entries == m->entries)
             return scan_error(scan, err,
                               "there are more than the %ld entries that the file announces",
@@ -191,16 +189,14 @@ static bool parse(Dataset *d, Text *text, const Request *request, Error *err) {
     Matrix m = {0};
     CLEARED(pairs_clear) Pairs pairs = {0};
     Scan scan = scan_text(text, request->path);
-    bool undirected = request->config->data.undirected;
-    bool ok = read_banner(&m, &scan, err) && read_sizes(&m, &scan, request->config, err);
-    if (ok && undirected && m.symmetric)
-        undirected = false; // both directions are there already
-    if (ok && undirected)
-        ok = error_config(err,
-                          "%s: data.undirected is for lists of edges; the file is a general "
-                          "matrix, which data.transforms symmetrize makes undirected",
-                          request->path);
-    return ok && read_entries(&m, &pairs, &scan, err) &&
+    if (!read_banner(&m, &scan, err) || !read_sizes(&m, &scan, request->config, err))
+        return false;
+    if (request->config->data.undirected && !m.symmetric) // a symmetric one has both directions
+        return error_config(err,
+                            "%s: data.undirected is for lists of edges; the file is a general "
+                            "matrix, which data.transforms symmetrize makes undirected",
+                            request->path);
+    return read_entries(&m, &pairs, &scan, err) &&
            (m.incidence ? make_hypergraph(d, &m, &pairs, request->path, err)
                         : make_graph(d, &m, &pairs, err));
 }

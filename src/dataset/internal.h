@@ -160,7 +160,7 @@ bool scan_at_line_end(Scan *scan); // skips blanks; true at '\n', "\r\n" or the 
 void scan_next_line(Scan *scan);   // moves after the next '\n'
 void scan_skip_comma(Scan *scan);  // after blanks, if there is one
 // Reads the next number of the line after optional blanks. Errors name file, line and `what`.
-void scan_skip_comments(Scan *scan); // lines that begin with %
+bool scan_skip_comments(Scan *scan); // lines that begin with %; false if that was all
 bool scan_int64(Scan *scan, int64_t *out, const char *what, Error *err);
 bool scan_float(Scan *scan, float *out, const char *what, Error *err);
 // A number of at least 0, which `what` ("hyperedge") weighs.

@@ -290,10 +290,14 @@ static bool look_at_first(Table *table, const Config *config, Scan scan, Error *
     return count >= 0;
 }
 
-bool table_open(Table *table, Text *text, const Config *config, const char *path, Error *err) {
+static bool begin(Table *table, Text *text, const char *path, Error *err) {
     *table = (Table){.path = path, .separator = ' '};
     remove_mark(text);
-    if (!check_letters(text, path, err))
+    return check_letters(text, path, err);
+}
+
+bool table_open(Table *table, Text *text, const Config *config, const char *path, Error *err) {
+    if (!begin(table, text, path, err))
         return false;
     Scan scan = scan_text(text, path);
     table->separator = separator_of(scan);
@@ -308,9 +312,7 @@ static bool stands_anywhere(Scan scan, char separator) {
 }
 
 bool table_open_ragged(Table *table, Text *text, const char *path, Error *err) {
-    *table = (Table){.path = path, .separator = ' '};
-    remove_mark(text);
-    if (!check_letters(text, path, err))
+    if (!begin(table, text, path, err))
         return false;
     for (const char *c = candidates; *c != '\0' && table->separator == ' '; c++)
         if (stands_anywhere(scan_text(text, path), *c))

@@ -169,9 +169,10 @@ static bool ends_word(char c) {
     return c == ' ' || c == '\t' || c == ',' || c == '\r' || c == '\n' || c == '\0';
 }
 
-void scan_skip_comments(Scan *scan) {
+bool scan_skip_comments(Scan *scan) {
     while (scan->at < scan->end && *scan->at == '%')
         scan_next_line(scan);
+    return scan->at < scan->end;
 }
 
 // The word at the scan position, shortened and printable, for messages.

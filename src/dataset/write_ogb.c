@@ -20,41 +20,35 @@ static char *put_edges(const void *context, int64_t begin, int64_t end, char *ou
     return out;
 }
 
-static char *put_weights(const void *context, int64_t begin, int64_t end, char *out) {
-    const Dataset *d = context;
-    for (int64_t e = begin; e < end; e++) {
-        out = put_float(out, d->weight[e]);
-        *out++ = '\n';
-    }
-    return out;
-}
+typedef struct Numbers { // a table of them, in rows
+    const Dataset *dataset;
+    int64_t columns;
+    char *(*put)(const Dataset *d, int64_t k, char *out); // number k
+} Numbers;
 
-static char *put_features(const void *context, int64_t begin, int64_t end, char *out) {
-    const Dataset *d = context;
+static char *put_numbers(const void *context, int64_t begin, int64_t end, char *out) {
+    const Numbers *numbers = context;
     for (int64_t k = begin; k < end; k++) {
-        out = put_float(out, d->x[k]);
-        *out++ = (k + 1) % d->features == 0 ? '\n' : ',';
+        out = numbers->put(numbers->dataset, k, out);
+        *out++ = (k + 1) % numbers->columns == 0 ? '\n' : ',';
     }
     return out;
 }
 
-// nan: no label.
-static char *put_labels(const void *context, int64_t begin, int64_t end, char *out) {
-    const Dataset *d = context;
-    for (int64_t i = begin; i < end; i++) {
-        out = d->label == NULL || d->label[i] < 0 ? stpcpy(out, "nan") : put_int(out, d->label[i]);
-        *out++ = '\n';
-    }
-    return out;
+static char *put_edge_weight(const Dataset *d, int64_t e, char *out) {
+    return put_float(out, d->weight[e]);
 }
 
-static char *put_label_bits(const void *context, int64_t begin, int64_t end, char *out) {
-    const Dataset *d = context;
-    for (int64_t k = begin; k < end; k++) {
-        *out++ = (char)('0' + d->labels[k]);
-        *out++ = (k + 1) % d->classes == 0 ? '\n' : ',';
-    }
-    return out;
+static char *put_feature(const Dataset *d, int64_t k, char *out) { return put_float(out, d->x[k]); }
+
+static char *put_label(const Dataset *d, int64_t i, char *out) {
+    bool none = d->label == NULL || d->label[i] < 0;
+    return none ? stpcpy(out, "nan") : put_int(out, d->label[i]);
+}
+
+static char *put_label_bit(const Dataset *d, int64_t k, char *out) {
+    *out = (char)('0' + d->labels[k]);
+    return out + 1;
 }
 
 static char *put_count(const void *context, UNUSED int64_t begin, UNUSED int64_t end, char *out) {
@@ -95,9 +89,10 @@ static bool write_raw(const Dataset *d, const char *folder, Error *err) {
     int64_t values = d->nodes * d->features, bits = d->nodes * d->classes;
     TextPieces nodes = {1, NUMBER, put_count, &d->nodes}, edges = {1, NUMBER, put_count, &d->edges};
     TextPieces pairs = {d->edges, 2 * NUMBER, put_edges, d};
-    TextPieces weights = {d->edges, REAL, put_weights, d};
-    TextPieces features = {values, REAL, put_features, d};
-    TextPieces labels = {d->nodes, NUMBER, put_labels, d}, several = {bits, 2, put_label_bits, d};
+    TextPieces weights = {d->edges, REAL, put_numbers, &(Numbers){d, 1, put_edge_weight}};
+    TextPieces features = {values, REAL, put_numbers, &(Numbers){d, d->features, put_feature}};
+    TextPieces labels = {d->nodes, NUMBER, put_numbers, &(Numbers){d, 1, put_label}};
+    TextPieces several = {bits, 2, put_numbers, &(Numbers){d, d->classes, put_label_bit}};
     return write_table(folder, "raw/num-node-list.csv.gz", &nodes, err) &&
            write_table(folder, "raw/num-edge-list.csv.gz", &edges, err) &&
            write_table(folder, "raw/edge.csv.gz", &pairs, err) &&
