@@ -53,10 +53,7 @@ void comm_barrier(const Comm *comm) {
         int to = (comm->rank + distance) % comm->size;
         int from = (comm->rank - distance + comm->size) % comm->size;
         char byte = 0, other;
-        MPI_Request request[2];
-        CHECK_MPI(MPI_Irecv(&other, 1, MPI_BYTE, from, TAG_BARRIER, comm_mpi(comm), &request[0]));
-        CHECK_MPI(MPI_Isend(&byte, 1, MPI_BYTE, to, TAG_BARRIER, comm_mpi(comm), &request[1]));
-        comm_wait(comm, request, 2, "all ranks at a barrier");
+        transfer(comm, to, &byte, 1, from, &other, 1, TAG_BARRIER, "all ranks at a barrier");
     }
 }
 

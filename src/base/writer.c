@@ -190,6 +190,5 @@ void writer_free(Writer *w) {
     pthread_cond_destroy(&w->done);
     pthread_cond_destroy(&w->put);
     pthread_mutex_destroy(&w->lock);
-    memory_free(w->ring);
-    memory_free(w);
+    MEMORY_FREE(w->ring, w);
 }

@@ -110,8 +110,7 @@ bool ends_init(Ends *ends, int64_t count, Error *err) {
 }
 
 void ends_clear(Ends *ends) {
-    memory_free(ends->source);
-    memory_free(ends->target);
+    MEMORY_FREE(ends->source, ends->target);
     *ends = (Ends){0};
 }
 

@@ -139,9 +139,4 @@ bool dcsbm_faces(BlockModel *m, Error *err) {
     return true;
 }
 
-void dcsbm_faces_clear(BlockModel *m) {
-    memory_free(m->facing);
-    memory_free(m->faced);
-    m->facing = NULL;
-    m->faced = NULL;
-}
+void dcsbm_faces_clear(BlockModel *m) { MEMORY_FREE(m->facing, m->faced); }

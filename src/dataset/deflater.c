@@ -71,8 +71,7 @@ void deflater_free(Deflater *d) {
         return;
     for (int i = 0; i < DEFLATER_BLOCKS; i++)
         press_close(&d->block[i]);
-    memory_free(d->in);
-    memory_free(d);
+    MEMORY_FREE(d->in, d);
 }
 
 void deflater_begin(Deflater *d) {

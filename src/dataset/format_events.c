@@ -13,9 +13,7 @@ bool stream_is_lenient(const Config *config) {
 static EventReader *open_file(const char *path, Error *err) {
     int64_t bytes;
     CLEARED(stream_drop) FILE *file = file_stream(path, &bytes, err);
-    if (file == NULL)
-        return NULL;
-    return event_reader_open(path, err);
+    return file != NULL ? event_reader_open(path, err) : NULL;
 }
 
 // --- reading
@@ -61,8 +59,7 @@ static uint64_t *make(Dataset *dataset, const LiveHypergraph *live, const char *
         *dataset = made;
         id = ids_of_nodes(live, order[SIDE_NODE], err);
     }
-    memory_free(order[SIDE_NODE]);
-    memory_free(order[SIDE_HYPEREDGE]);
+    MEMORY_FREE(order[SIDE_NODE], order[SIDE_HYPEREDGE]);
     if (id == NULL)
         error_prefix(err, "%s", path);
     return id;

@@ -183,10 +183,7 @@ static Blocks blocks_of(const BlockRecipe *p) {
     return b;
 }
 
-static void blocks_clear(Blocks *b) {
-    memory_free(b->share);
-    memory_free(b->class_of);
-}
+static void blocks_clear(Blocks *b) { MEMORY_FREE(b->share, b->class_of); }
 
 static void draw_blocks(const BlockRecipe *p, uint64_t seed, const Blocks *b, int32_t *block) {
 #pragma omp parallel for schedule(static)
@@ -248,8 +245,9 @@ static bool draw_labels(Dataset *d, const BlockRecipe *p, const int32_t *class, 
 
 // The edges; labels become the classes of the blocks.
 static bool draw_graph(Dataset *d, const BlockRecipe *p, int64_t parts, uint64_t seed, Error *err) {
-    double *weight = TRY(double, p->nodes, "weights of nodes", err);
-    Blocks blocks = blocks_of(p);
+    CLEARED(memory_drop) double *weight = TRY(double, p->nodes, "weights of nodes", err);
+    CLEARED(blocks_clear) Blocks blocks = blocks_of(p);
+    CLEARED(dcsbm_faces_clear)
     BlockModel model = {.recipe = p,
                         .blocks = blocks.count,
                         .carriers = blocks.count > 1 ? p->carriers : 0,
@@ -258,21 +256,17 @@ static bool draw_graph(Dataset *d, const BlockRecipe *p, int64_t parts, uint64_t
                         .block = d->label,
                         .weight = weight};
     Csr rows;
-    bool ok = weight != NULL;
-    if (ok) {
-        draw_weights(p, seed, weight);
-        draw_blocks(p, seed, &blocks, d->label);
-        draw_splits(p, seed, weight, d->split);
-        ok = dcsbm_faces(&model, err) && dcsbm_edges(&model, &rows, err);
-        dcsbm_faces_clear(&model);
-    }
-    for (int64_t i = 0; ok && i < p->nodes; i++)
+    if (weight == NULL)
+        return false;
+    draw_weights(p, seed, weight);
+    draw_blocks(p, seed, &blocks, d->label);
+    draw_splits(p, seed, weight, d->split);
+    if (!dcsbm_faces(&model, err) || !dcsbm_edges(&model, &rows, err))
+        return false;
+    for (int64_t i = 0; i < p->nodes; i++)
         d->label[i] = blocks.class_of[d->label[i]];
-    blocks_clear(&blocks);
-    memory_free(weight);
-    if (ok)
-        dataset_set_csr(d, &rows);
-    return ok;
+    dataset_set_csr(d, &rows);
+    return true;
 }
 
 bool generate_dcsbm(Dataset *d, const char *name, int64_t seed, Error *err) {

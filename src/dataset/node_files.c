@@ -255,17 +255,13 @@ static bool take_nodes(Dataset *dataset, NodeFiles *node_files, Error *err) {
 
 static bool take_splits(Dataset *dataset, const NodeFiles *node_files, const char *inside,
                         Error *err) {
+    CLEARED(npz_drop) Npz *own = inside != NULL ? npz_open(inside, err) : NULL;
     SplitSource source[2] = {{node_files->nodes, node_files->path}};
     int count = node_files->nodes != NULL && !node_files->has_roster;
-    if (inside != NULL) {
-        source[count] = (SplitSource){npz_open(inside, err), inside};
-        if (source[count].npz == NULL)
-            return false;
-    }
-    bool ok = splits_read(dataset, node_files->config, source, count + (inside != NULL), err);
-    if (inside != NULL)
-        npz_close(source[count].npz);
-    return ok;
+    if (inside != NULL && own == NULL)
+        return false;
+    source[count] = (SplitSource){own, inside};
+    return splits_read(dataset, node_files->config, source, count + (inside != NULL), err);
 }
 
 // Data of which most nodes have no label often says so by a word.

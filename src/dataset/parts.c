@@ -115,30 +115,27 @@ static bool add_part(Joined *all, Table *first, const char *path, const Config *
             err,
             "%s: a folder inside a folder of parts; name its parts, as in 'folder/*/part-*.csv'",
             path);
-    bool ok = text_read(&text, path, err) && table_open(&table, &text, config, path, err);
-    bool header = ok && table.header && text.data[0] != '#' && text.data[0] != '%';
-    if (ok && first->path == NULL) {
-        ok = append(all, text.data, text.bytes, err);
+    if (!text_read(&text, path, err) || !table_open(&table, &text, config, path, err))
+        return false;
+    if (first->path == NULL) {
         *first = table;
         table = (Table){0};
-    } else if (ok) {
-        size_t skip = header && first->header ? header_bytes(&text) : 0;
-        ok = (!(header && first->header) || same_header(first, &table, err)) &&
-             append(all, text.data + skip, text.bytes - skip, err);
+        return append(all, text.data, text.bytes, err);
     }
-    return ok;
+    bool again = table.header && first->header && text.data[0] != '#' && text.data[0] != '%';
+    size_t skip = again ? header_bytes(&text) : 0;
+    return (!again || same_header(first, &table, err)) &&
+           append(all, text.data + skip, text.bytes - skip, err);
 }
 
 bool parts_read(Text *text, const char *path, const Config *config, Error *err) {
-    Parts parts;
-    Table first = {0};
+    CLEARED(parts_clear) Parts parts;
+    CLEARED(table_clear) Table first = {0};
     Joined all = {0};
     bool ok = parts_find(&parts, path) ||
               error_set(err, EXIT_NO_INPUT, "%s: there are no parts of a file in it", path);
     for (int i = 0; ok && i < parts.count; i++)
         ok = add_part(&all, &first, parts.path[i], config, err);
-    table_clear(&first);
-    parts_clear(&parts);
     *text = all.text;
     return ok;
 }

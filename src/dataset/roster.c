@@ -22,8 +22,7 @@ typedef struct RawIds {
 } RawIds;
 
 static void raw_clear(RawIds *raw) {
-    memory_free(raw->value);
-    memory_free(raw->text);
+    MEMORY_FREE(raw->value, raw->text);
     *raw = (RawIds){0};
 }
 

@@ -7,8 +7,7 @@
 void sheet_close(Sheet *sheet) {
     text_clear(&sheet->text);
     table_clear(&sheet->table);
-    memory_free(sheet->cell);
-    memory_free(sheet->line);
+    MEMORY_FREE(sheet->cell, sheet->line);
     *sheet = (Sheet){0};
 }
 

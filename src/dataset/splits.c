@@ -250,15 +250,17 @@ static bool is_absent(const Config *config, const Npz *npz, int which) {
     return is_usual(config, which) && npz != NULL && !npz_has(npz, name_inside(config, npz, which));
 }
 
+static bool are_usual(const Config *config) {
+    return is_usual(config, 0) && is_usual(config, 1) && is_usual(config, 2);
+}
+
 static bool has_words(const Config *config, Npz *npz) {
-    return is_usual(config, 0) && is_usual(config, 1) && is_usual(config, 2) &&
-           splits_are_words(npz);
+    return are_usual(config) && splits_are_words(npz);
 }
 
 // True if there should be splits: the config names a file or other keys than the default ones.
 static bool splits_are_named(const Config *config) {
-    return config->data.splits[0] != '\0' || !is_usual(config, 0) || !is_usual(config, 1) ||
-           !is_usual(config, 2);
+    return config->data.splits[0] != '\0' || !are_usual(config);
 }
 
 // All nodes that have a label and are not training nodes. False if there are none.
@@ -338,10 +340,8 @@ static bool read_own(Dataset *dataset, const Config *config, Error *err) {
                           "are lists of nodes or masks, and this is none; for example "
                           "numpy.savez(\"splits.npz\", train_idx=..., val_idx=..., test_idx=...)",
                           path);
-    SplitSource own = {npz_open(path, err), path};
-    bool ok = own.npz != NULL && read_source(dataset, config, &own, err);
-    npz_close(own.npz);
-    return ok;
+    CLEARED(npz_drop) Npz *own = npz_open(path, err);
+    return own != NULL && read_source(dataset, config, &(SplitSource){own, path}, err);
 }
 
 bool splits_read(Dataset *dataset, const Config *config, const SplitSource *sources, int count,

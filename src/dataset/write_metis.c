@@ -193,10 +193,7 @@ static bool block_open(Block *block, const int64_t *size, int64_t hyperedges, Er
     return block->node != NULL;
 }
 
-static void block_close(Block *block) {
-    memory_free(block->offset);
-    memory_free(block->node);
-}
+static void block_close(Block *block) { MEMORY_FREE(block->offset, block->node); }
 
 // The first pin of a node whose hyperedge is not below `hyperedge`.
 static int64_t first_pin(const Dataset *d, int64_t node, int64_t hyperedge) {

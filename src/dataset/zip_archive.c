@@ -210,9 +210,7 @@ bool zip_member_finish(ZipMember *member, Error *err) {
         return error_data(err, "its compressed data is damaged (%s)",
                           more < 0 ? zip_error_strerror(zip_file_get_error(member->file))
                                    : "it is longer than the archive says");
-    if (member->sum != member->stat.crc)
-        return error_data(err, "its checksum does not match");
-    return true;
+    return member->sum == member->stat.crc || error_data(err, "its checksum does not match");
 }
 
 void zip_member_close(ZipMember *member) { zip_fclose(member->file); }

@@ -201,12 +201,11 @@ static bool cut(Build *b) {
 static void tell_dataset(Build *b) {
     const Dataset *dataset = &b->prepared.dataset;
     char folder[sizeof b->told.dataset], hash[33];
-    Dataset there;
+    CLEARED(dataset_clear) Dataset there = {0};
     path_folder(folder, sizeof folder, dataset->map.path);
     if (b->comm->size == 1 || !dataset_map(&there, folder, &(Error){0}))
         return;
     dataset_hash(&there, hash);
-    dataset_clear(&there);
     if (strcmp(hash, b->prepared.hash) != 0)
         return;
     memcpy(b->told.dataset, folder, sizeof folder);
@@ -319,8 +318,7 @@ static void take_place(void *context) {
 }
 
 static void build_clear(Build *b) {
-    memory_free(b->hops);
-    memory_free(b->part);
+    MEMORY_FREE(b->hops, b->part);
     manifest_clear(&b->manifest);
     graph_clear(&b->graph);
     if (b->mapped.mapped)

@@ -26,12 +26,9 @@ static int open_manifest(const char *folder, int flags) {
 // False if the folder was removed or replaced since the file was opened.
 static bool is_still_there(const char *folder, int file) {
     struct stat held, there;
-    int again = open_manifest(folder, O_RDONLY);
-    bool same = again >= 0 && fstat(file, &held) == 0 && fstat(again, &there) == 0 &&
-                held.st_dev == there.st_dev && held.st_ino == there.st_ino;
-    if (again >= 0)
-        close(again);
-    return same;
+    CLEARED(descriptor_drop) int again = open_manifest(folder, O_RDONLY);
+    return again >= 0 && fstat(file, &held) == 0 && fstat(again, &there) == 0 &&
+           held.st_dev == there.st_dev && held.st_ino == there.st_ino;
 }
 
 // A process that removes the entry has the exclusive lock for a moment.

@@ -60,7 +60,6 @@ bool homes_fill(int32_t *part, const Dataset *dataset, int parts, double memory_
         home[h] = home_of(&homes, pins.column + pins.offset[h], count);
         add_load(&homes, home[h], count);
     }
-    memory_free(homes.count);
-    memory_free(homes.load);
+    MEMORY_FREE(homes.count, homes.load);
     return true;
 }

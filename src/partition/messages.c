@@ -111,7 +111,8 @@ static void print_square(const Sink *out, const int32_t *sent, int parts, int co
 
 static bool print_matrix(const Sink *out, const Tensors *map, const char *way, const char *what,
                          int parts, Error *err) {
-    int32_t *sent = full_matrix(map, way, parts, err), largest = parts - 1;
+    CLEARED(memory_drop) int32_t *sent = full_matrix(map, way, parts, err);
+    int32_t largest = parts - 1;
     if (sent == NULL)
         return false;
     for (int i = 0; i < parts * parts; i++)
@@ -122,7 +123,6 @@ static bool print_matrix(const Sink *out, const Tensors *map, const char *way, c
     } else {
         sink_print(out, "\n%s: too wide to print; see --json\n", what);
     }
-    memory_free(sent);
     return true;
 }
 

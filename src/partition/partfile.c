@@ -86,9 +86,7 @@ static bool part_file_read(int32_t *part, int64_t rows, int set, int parts, cons
     size_t bytes;
     CLEARED(memory_drop)
     char *text = file_read(path, memory_product(rows, PART_FILE_LINE) + 4096, &bytes, err);
-    if (text == NULL)
-        return false;
-    return part_file_parse(part, rows, set, parts, path, text, bytes, err);
+    return text != NULL && part_file_parse(part, rows, set, parts, path, text, bytes, err);
 }
 
 static bool cut_file(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {

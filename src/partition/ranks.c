@@ -124,8 +124,7 @@ bool ranks_write(const PartFigures *part, int parts, const char *path, Error *er
 static bool line_parse(PartFigures *out, int part, const Json *line) {
     int64_t number;
     *out = (PartFigures){0};
-    if (json_type(line) != JSON_OBJECT || json_get(line, "part") == NULL ||
-        !json_is_int64(json_get(line, "part"), &number) || number != part)
+    if (!json_get_int(line, "part", &number) || number != part)
         return false;
     for (int i = 0; i < FIGURES; i++) {
         const Json *value = json_get(line, figures[i].key);
@@ -134,10 +133,10 @@ static bool line_parse(PartFigures *out, int part, const Json *line) {
         if (value == NULL || !json_is_int64(value, figure(out, i)))
             return false;
     }
-    const Json *hash = json_get(line, "hash");
-    if (hash == NULL || json_type(hash) != JSON_STRING || strlen(json_string(hash)) != 32)
+    const char *hash = json_get_text(line, "hash");
+    if (strlen(hash) != 32)
         return false;
-    memcpy(out->hash, json_string(hash), sizeof out->hash);
+    memcpy(out->hash, hash, sizeof out->hash);
     return true;
 }
 
@@ -157,12 +156,10 @@ static bool read_line(int descriptor, PartFigures *out, int part, const char *pa
 // Lines `first` to `end`.
 static bool read_lines(PartFigures *out, int first, int end, const char *path, Error *err) {
     int64_t bytes;
-    int descriptor = file_open(path, &bytes, err);
+    CLEARED(descriptor_drop) int descriptor = file_open(path, &bytes, err);
     bool ok = descriptor >= 0;
     for (int p = first; p < end && ok; p++)
         ok = read_line(descriptor, &out[p - first], p, path, err);
-    if (descriptor >= 0)
-        close(descriptor);
     return ok;
 }
 

@@ -137,9 +137,9 @@ static bool is_lighter(const Srp *srp, const int64_t *load, int32_t part, int32_
     return mine != other ? mine < other : part < best;
 }
 
-int32_t home_of_most(Srp *srp, int side, int32_t slot, const int64_t *load) {
-    const Placed *item = placed_at(srp, side, slot);
-    const Tally *tally = tallies_of(srp, side, item);
+int32_t home_of_most(Srp *srp, int32_t hyperedge, const int64_t *load) {
+    const Placed *item = placed_at(srp, SIDE_HYPEREDGE, hyperedge);
+    const Tally *tally = tallies_of(srp, SIDE_HYPEREDGE, item);
     Tally best = {item->home, 0};
     for (int32_t i = 0; i < item->tallies; i++)
         if (tally[i].part == item->home)

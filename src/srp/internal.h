@@ -88,9 +88,9 @@ void home_attach(Srp *srp, int32_t node, int32_t hyperedge);
 void home_detach(Srp *srp, int32_t node, int32_t hyperedge);
 void home_set(Srp *srp, int side, int32_t slot, int32_t home); // SRP_NONE: takes it away
 void home_forget(Srp *srp, int side, int32_t slot);            // of an item whose pins are detached
-// The part that most of its neighbours have as home; the item's own home if that is one of them,
-// then the one with the smaller load (NULL: pins), then the lowest. SRP_NONE: no neighbours.
-int32_t home_of_most(Srp *srp, int side, int32_t slot, const int64_t *load);
+// The part that most of its nodes have as home; the hyperedge's own home if that is one of them,
+// then the one with the smaller load (NULL: pins), then the lowest. SRP_NONE: no nodes.
+int32_t home_of_most(Srp *srp, int32_t hyperedge, const int64_t *load);
 
 // ---- scores.c: phase 1
 typedef struct Score {

@@ -119,9 +119,8 @@ static void pass_over_hyperedges(Refinement *r) {
         int32_t slot = slot_list_at(queue)[i];
         Placed *item = placed_at(srp, SIDE_HYPEREDGE, slot);
         item->queued = false;
-        int32_t to = srp->options.window_votes && r->in_window
-                         ? home_of_window(r, slot)
-                         : home_of_most(srp, SIDE_HYPEREDGE, slot, r->load);
+        int32_t to = srp->options.window_votes && r->in_window ? home_of_window(r, slot)
+                                                               : home_of_most(srp, slot, r->load);
         if (to != item->home && may_move(r, SIDE_HYPEREDGE, slot))
             move_and_follow(r, SIDE_HYPEREDGE, slot, to);
     }

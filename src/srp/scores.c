@@ -195,7 +195,7 @@ static int32_t fennel_node(Srp *srp, int32_t node, UNUSED const LiveChange *chan
 }
 
 static int32_t fennel_hyperedge(Srp *srp, int32_t hyperedge, UNUSED const LiveChange *change) {
-    return home_of_most(srp, SIDE_HYPEREDGE, hyperedge, NULL);
+    return home_of_most(srp, hyperedge, NULL);
 }
 
 static const Score scores[] = {

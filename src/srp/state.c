@@ -21,25 +21,18 @@ static int32_t *homes_of(const Srp *srp, int side) {
 static bool write_homes(const Srp *srp, const char *folder, Error *err) {
     int64_t number[STATE_NUMBERS];
     int32_t *home[LIVE_SIDES] = {homes_of(srp, SIDE_NODE), homes_of(srp, SIDE_HYPEREDGE)};
+    const SlotList *nodes = &srp->changed[SIDE_NODE];
+    const SlotList *hyperedges = &srp->changed[SIDE_HYPEREDGE];
     numbers_of(srp, number);
     Tensor tensor[STATE] = {
         {"home.node", TENSOR_I32, 1, {srp->slots[SIDE_NODE]}, home[SIDE_NODE]},
         {"home.hyperedge", TENSOR_I32, 1, {srp->slots[SIDE_HYPEREDGE]}, home[SIDE_HYPEREDGE]},
         {"window", TENSOR_I32, 1, {srp->window.count}, slot_list_at(&srp->window)},
-        {"changed.node",
-         TENSOR_I32,
-         1,
-         {srp->changed[SIDE_NODE].count},
-         slot_list_at(&srp->changed[SIDE_NODE])},
-        {"changed.hyperedge",
-         TENSOR_I32,
-         1,
-         {srp->changed[SIDE_HYPEREDGE].count},
-         slot_list_at(&srp->changed[SIDE_HYPEREDGE])},
+        {"changed.node", TENSOR_I32, 1, {nodes->count}, slot_list_at(nodes)},
+        {"changed.hyperedge", TENSOR_I32, 1, {hyperedges->count}, slot_list_at(hyperedges)},
         {"numbers", TENSOR_I64, 1, {STATE_NUMBERS}, number}};
     bool ok = tensors_write(PATH_IN(folder, "homes.safetensors"), tensor, STATE, NULL, true, err);
-    memory_free(home[SIDE_NODE]);
-    memory_free(home[SIDE_HYPEREDGE]);
+    MEMORY_FREE(home[SIDE_NODE], home[SIDE_HYPEREDGE]);
     return ok;
 }
 

@@ -17,4 +17,3 @@ const char *quantity_percent(char out[QUANTITY], double share);   // "93.00 %"; 
 #define SHOWN_MEMORY(bytes) quantity_memory((char[QUANTITY]){0}, (bytes))
 #define SHOWN_CLOCK(seconds) quantity_clock((char[QUANTITY]){0}, (seconds))
 #define SHOWN_AGE(seconds) quantity_age((char[QUANTITY]){0}, (seconds))
-#define SHOWN_PERCENT(share) quantity_percent((char[QUANTITY]){0}, (share))
