@@ -16,7 +16,6 @@ typedef struct Harmonic {
     DeviceFloat *scratch;
     float *host;                // [columns, columns]
     double *rr, *last, *pq, *b; // [columns] inner products; b: the square of the right-hand side
-    Taken *taken;               // owned: all of these
 } Harmonic;
 
 static Rows *rows_at(Harmonic *h, int i) {
@@ -116,17 +115,14 @@ static bool harmonic_init(Harmonic *h, ProgramRun *run) {
     const char *mean = shard_is_hypergraph(parts->shard) ? "hyper-row" : "mean";
     if (!node_operator_init(&h->op, parts, mean, h->columns, run->err))
         return false;
-    harmonic_alloc(h, parts, &(Allocator){.backend = device, .taken = &h->taken});
+    harmonic_alloc(h, parts, &(Allocator){.backend = device, .taken = &h->op.taken});
     for (int i = 0; i < ROWS; i++)
         device->zero(rows_at(h, i)->at, rows_bytes(nodes_of(parts)->own, h->columns));
     clamp(h);
     return true;
 }
 
-static void harmonic_clear(Harmonic *h) {
-    taken_free(&h->taken);
-    node_operator_clear(&h->op);
-}
+static void harmonic_clear(Harmonic *h) { node_operator_clear(&h->op); }
 
 // ---- conjugate gradients
 

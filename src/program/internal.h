@@ -126,7 +126,7 @@ typedef struct NodeOperator {
     ExchangeBuffers *buffers;
     Propagation over[SHARD_SETS];
     Rows between; // [own hyperedges, columns]
-    Taken *taken; // owned: its blocks
+    Taken *taken; // owned: its blocks, and those of the program that it is of
     OperatorRun how;
     double seconds; // that it took so far, where operations run during their call
 } NodeOperator;

@@ -63,7 +63,6 @@ typedef struct Walk {
     DeviceFloat *diagonal, *sums, *scratch; // [columns, columns], [columns]
     float *host;                            // [columns, columns]
     double *mass, *began;                   // [columns]; at the start: 1, or 0 without a node
-    Taken *taken;                           // owned: all of these
 } Walk;
 
 // Of a graph only nodes can be ends, of a hypergraph hyperedges, too.
@@ -118,7 +117,7 @@ static bool walk_init(Walk *w, ProgramRun *run) {
     *w = (Walk){.run = run, .columns = columns_of(run->parts)};
     if (!node_operator_init(&w->op, run->parts, "walk", w->columns, run->err))
         return false;
-    walk_alloc(w, run->parts, &(Allocator){.backend = b, .taken = &w->taken});
+    walk_alloc(w, run->parts, &(Allocator){.backend = b, .taken = &w->op.taken});
     Rows *all[] = {&w->start, &w->at, &w->next};
     for (int i = 0; i < 3; i++)
         b->zero(all[i]->at, rows_bytes(all[i]->count, w->columns));
@@ -127,10 +126,7 @@ static bool walk_init(Walk *w, ProgramRun *run) {
     return true;
 }
 
-static void walk_clear(Walk *w) {
-    taken_free(&w->taken);
-    node_operator_clear(&w->op);
-}
+static void walk_clear(Walk *w) { node_operator_clear(&w->op); }
 
 // Adds w->sums to w->mass. Local.
 static void add_sums(Walk *w) {

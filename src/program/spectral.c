@@ -28,7 +28,6 @@ typedef struct Lanczos {
     double largest;             // of `left`, measured or estimated
     double lowest;              // that it was at a restart, ...
     int64_t gained;             // ... after so many blocks
-    Taken *taken;               // owned: the other blocks of this and those of `space`
 } Lanczos;
 
 // ---- set-up
@@ -91,7 +90,7 @@ static bool lanczos_init(Lanczos *l, ProgramRun *run) {
     l->kept = kept_of(l->pairs, l->most);
     if (!pairs_fit(l) || !node_operator_init(&l->op, parts, name, BLOCK, run->err))
         return false;
-    Allocator allocator = {.backend = parts->backend, .taken = &l->taken};
+    Allocator allocator = {.backend = parts->backend, .taken = &l->op.taken};
     subspace_init(&l->space, run, l->most + BLOCK, &allocator);
     lanczos_alloc(l, parts, &allocator);
     parts->backend->zero(l->from.at, rows_bytes(l->from.count, BLOCK));
@@ -100,7 +99,6 @@ static bool lanczos_init(Lanczos *l, ProgramRun *run) {
 
 static void lanczos_clear(Lanczos *l) {
     MEMORY_FREE(l->left, l->embedding);
-    taken_free(&l->taken);
     node_operator_clear(&l->op);
     zero_space_clear(&l->space.zero);
 }
