@@ -131,6 +131,15 @@ static void set_basis(glp_prob *lp, const Model *m) {
     glp_set_col_stat(lp, columns(m), GLP_BS);
 }
 
+void write_or_exit(int out, const void *data, size_t bytes) {
+    for (size_t sent = 0; sent < bytes;) {
+        ssize_t wrote = write(out, (const char *)data + sent, bytes - sent);
+        if (wrote <= 0)
+            _exit(EXIT_IO);
+        sent += (size_t)wrote;
+    }
+}
+
 static void send_solution(const Model *m, glp_prob *lp) {
     size_t groups = (size_t)(m->end - m->begin);
     memset(m->found, 0, groups);
@@ -138,12 +147,7 @@ static void send_solution(const Model *m, glp_prob *lp) {
         for (int b = 1; b < m->widths; b++)
             if (glp_mip_col_val(lp, column(m, g, b)) > 0.5)
                 m->found[g - m->begin] = (uint8_t)b;
-    for (size_t sent = 0; sent < groups;) {
-        ssize_t wrote = write(m->out, m->found + sent, groups - sent);
-        if (wrote <= 0)
-            _exit(EXIT_IO); // the parent has closed the pipe
-        sent += (size_t)wrote;
-    }
+    write_or_exit(m->out, m->found, groups);
 }
 
 static void during_search(glp_tree *tree, void *context) {

@@ -54,12 +54,7 @@ static char *answer; // bytes that the alarm writes: a solution with the incumbe
 static size_t answer_bytes;
 
 static void at_alarm(UNUSED int number) {
-    for (size_t sent = 0; sent < answer_bytes;) {
-        ssize_t wrote = write(STDOUT_FILENO, answer + sent, answer_bytes - sent);
-        if (wrote <= 0)
-            _exit(EXIT_IO);
-        sent += (size_t)wrote;
-    }
+    write_or_exit(STDOUT_FILENO, answer, answer_bytes);
     _exit(EXIT_OK);
 }
 
@@ -89,8 +84,6 @@ static void set_alarm(double seconds) {
     struct timeval when = {(time_t)seconds, (suseconds_t)(1e6 * (seconds - floor(seconds)))};
     setitimer(ITIMER_REAL, &(struct itimerval){.it_value = when}, NULL);
 }
-
-static void disarm_alarm(void) { signal(SIGALRM, SIG_IGN); }
 
 // --- one round in a separate process
 
@@ -232,7 +225,7 @@ int main(int argc, char **argv) {
         improve(&problem, &solution, end - reserve * (1 + options.limit), options.gap);
     solution.bound = fmin(solution.bound, solution.value.objective);
     solution.seconds = clock_seconds() - start;
-    disarm_alarm();
+    signal(SIGALRM, SIG_IGN); // the solution is written here
     bool written = solution_write(&solution, &problem, stdout);
     solution_clear(&solution);
     problem_clear(&problem);

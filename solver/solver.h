@@ -9,3 +9,5 @@
 // because GLPK calls abort() if memory is short.
 void glpk_round(const Problem *problem, int round, const uint8_t *incumbent, double seconds,
                 double gap, int out);
+// Ends the process where nobody reads any more.
+void write_or_exit(int out, const void *data, size_t bytes);

@@ -37,21 +37,17 @@ static void alloc_rings(GradSync *sync, const Allocator *allocator, bool coded, 
         ring_transfer_alloc(&sync->chunk[i].ring, allocator, size, ring_form(coded, size, i));
 }
 
-// Slices are rounded up, so a chunk may receive a little more than it is long.
-static int64_t received_floats(const GradSync *sync, int size) {
-    return sync->chunks == 0 ? 0 : sync->cut.floats + size;
-}
-
 static void alloc_buffers(GradSync *sync, const GradForm *form, const Allocator *allocator,
                           int size) {
     bool coded = form->options.codec != NULL;
+    // Slices are rounded up, so a chunk may receive a little more than it is long.
+    int64_t received = sync->chunks == 0 ? 0 : sync->cut.floats + size;
     alloc_rings(sync, allocator, coded, size);
     if (coded && size > 1)
         sync->coding = coding_new(sync, form, allocator->forecast);
     else
-        sync->received =
-            alloc_pinned(allocator, memory_product(received_floats(sync, size), sizeof(float)),
-                         "gradients on their way");
+        sync->received = alloc_pinned(allocator, memory_product(received, sizeof(float)),
+                                      "gradients on their way");
     if (!allocator->backend->host_is_device)
         sync->pinned =
             alloc_pinned(allocator, memory_product(form->count, sizeof(float)), "gradients");

@@ -94,8 +94,6 @@ void boundary_cover(Boundary *b, const ShardRelation *edges, Cover cover) {
 }
 
 void boundary_clear(Boundary *b) {
-    void *owned[] = {b->edge_begin, b->target, b->source, b->weight, b->as_row, b->as_sum, b->used};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        memory_free(owned[i]);
+    MEMORY_FREE(b->edge_begin, b->target, b->source, b->weight, b->as_row, b->as_sum, b->used);
     *b = (Boundary){0};
 }

@@ -285,13 +285,6 @@ Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern 
     return pattern;
 }
 
-static void plan_clear(HaloPlan *plan) {
-    void *owned[] = {plan->receive_offset, plan->sources_read, plan->send_offset,
-                     plan->send_row,       plan->source_id,    plan->halo_id};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        memory_free(owned[i]);
-}
-
 void pattern_free(Pattern *pattern) {
     if (pattern == NULL)
         return;
@@ -299,7 +292,7 @@ void pattern_free(Pattern *pattern) {
         csr_free(&pattern->own);
     csr_free(&pattern->halo);
     csr_free(&pattern->partial);
-    memory_free(pattern->halo_row);
-    plan_clear(&pattern->plan);
-    memory_free(pattern);
+    const HaloPlan *plan = &pattern->plan;
+    MEMORY_FREE(plan->receive_offset, plan->sources_read, plan->send_offset, plan->send_row,
+                plan->source_id, plan->halo_id, pattern->halo_row, pattern);
 }

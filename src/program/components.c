@@ -140,11 +140,6 @@ static void sets_init(Sets *s, const ProgramParts *parts, uint8_t *covered) {
     }
 }
 
-static void sets_clear(Sets *s) {
-    MEMORY_FREE(s->smallest, s->parent);
-    topology_clear(&s->topology);
-}
-
 // The nodes of the largest component; rank 0 counts.
 static int64_t largest_of(const ProgramParts *parts, const int64_t *component) {
     int64_t nodes = nodes_of(parts)->total, largest = 0;
@@ -183,7 +178,8 @@ void components_find(Components *c, const ProgramParts *parts, bool ignore_zeros
         count[0] += c->covered[i] && c->component[i] == set->gid[i];
         count[1] += c->covered[i];
     }
-    sets_clear(&s);
+    MEMORY_FREE(s.smallest, s.parent);
+    topology_clear(&s.topology);
     c->count = program_sum(parts, count[0]);
     c->nodes = program_sum(parts, count[1]);
     c->largest = largest_of(parts, c->component);

@@ -155,12 +155,9 @@ static void spread_init(Spread *s, ProgramRun *run, uint8_t *clamped) {
 }
 
 static void spread_clear(Spread *s) {
-    MEMORY_FREE(s->vote, s->hyperedge);
-    for (int i = 2; i >= 0; i--)
-        memory_free(s->label[i]);
-    for (int stage = s->topology.stages - 1; stage >= 0; stage--) {
+    MEMORY_FREE(s->vote, s->hyperedge, s->label[2], s->label[1], s->label[0]);
+    for (int stage = s->topology.stages - 1; stage >= 0; stage--)
         MEMORY_FREE(s->stage[stage].halo, s->stage[stage].halo_weight);
-    }
     topology_clear(&s->topology);
 }
 

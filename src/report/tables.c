@@ -23,11 +23,6 @@ static void put_field(FILE *out, const char *field) {
     fputc('"', out);
 }
 
-// An empty field where nothing was measured.
-static void put_number(FILE *out, double value) {
-    fprintf(out, isnan(value) ? "," : ",%.9g", value);
-}
-
 static void put_csv(FILE *out, const ResultTable *table) {
     static const char *const scores[] = {"validation_mean", "validation_deviation", "test_mean",
                                          "test_deviation"};
@@ -37,15 +32,12 @@ static void put_csv(FILE *out, const ResultTable *table) {
     fputs(",seconds_per_epoch,bytes_per_epoch,gradient_bytes_per_epoch,winner\n", out);
     for (int i = 0; i < table->rows; i++) {
         const ResultRow *row = &table->row[i];
+        const double number[] = {row->runs,      row->validation.mean, row->validation.deviation,
+                                 row->test.mean, row->test.deviation,  row->seconds,
+                                 row->bytes,     row->gradient_bytes};
         put_field(out, row->name);
-        put_number(out, row->runs);
-        put_number(out, row->validation.mean);
-        put_number(out, row->validation.deviation);
-        put_number(out, row->test.mean);
-        put_number(out, row->test.deviation);
-        put_number(out, row->seconds);
-        put_number(out, row->bytes);
-        put_number(out, row->gradient_bytes);
+        for (size_t k = 0; k < sizeof number / sizeof *number; k++) // not measured: an empty field
+            fprintf(out, isnan(number[k]) ? "," : ",%.9g", number[k]);
         fputs(i == table->winner ? ",1\n" : ",0\n", out);
     }
 }

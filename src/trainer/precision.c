@@ -32,11 +32,10 @@ static void take_features(Measuring *m, const Shard *shard) {
         memcpy(m->in, shard->x, (size_t)(m->rows * columns) * sizeof(float));
         return;
     }
-    const Csr *csr = &shard->sparse;
+    Csr first = shard->sparse;
+    first.rows = m->rows;
     memset(m->in, 0, (size_t)(m->rows * columns) * sizeof(float));
-    for (int64_t r = 0; r < m->rows; r++)
-        for (int64_t e = csr->offset[r]; e < csr->offset[r + 1]; e++)
-            m->in[r * columns + csr->column[e]] = csr->weight[e];
+    sparse_put_rows(&first, columns, m->in);
 }
 
 // The products of one layer are what the next one multiplies; where that is wider, they repeat.

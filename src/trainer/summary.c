@@ -9,6 +9,14 @@ typedef struct RankSummary {
     int64_t own, central, halo, predicted, device_predicted;
 } RankSummary;
 
+// What only rank 0 keeps.
+static void *kept_by_root(const Comm *comm, void *all) {
+    if (comm->rank == 0)
+        return all;
+    memory_free(all);
+    return NULL;
+}
+
 static int64_t *gather_pairs(const Comm *comm, const HaloPlan *p) {
     int size = comm->size;
     if (size > SUMMARY_PAIRS)
@@ -22,10 +30,7 @@ static int64_t *gather_pairs(const Comm *comm, const HaloPlan *p) {
     }
     comm_all_gather(comm, mine, all, 2 * (size_t)size * sizeof *mine);
     memory_free(mine);
-    if (comm->rank == 0)
-        return all; // [reader, sender]
-    memory_free(all);
-    return NULL;
+    return kept_by_root(comm, all); // [reader, sender]
 }
 
 static ExchangeSummary summarize_exchange(const Comm *comm, const Channel *channel, ExchangeId id) {
@@ -67,10 +72,7 @@ static char (*gather_hosts(const Comm *comm))[SUMMARY_HOST] {
         (char(*)[SUMMARY_HOST])ALLOC(char, comm->size *(int64_t)SUMMARY_HOST, "names of hosts");
     gethostname(mine, sizeof mine - 1);
     comm_all_gather(comm, mine, all, sizeof mine);
-    if (comm->rank == 0)
-        return all;
-    memory_free(all);
-    return NULL;
+    return kept_by_root(comm, all);
 }
 
 RunSummary trainer_summary(const Trainer *t) {
@@ -116,8 +118,5 @@ RankTimes *trainer_rank_times(const Trainer *t) {
                       .reduce = share * s[TIMER_REDUCE]};
     RankTimes *all = ALLOC(RankTimes, t->comm->size, "times of all ranks");
     comm_all_gather(t->comm, &mine, all, sizeof mine);
-    if (t->comm->rank == 0)
-        return all;
-    memory_free(all);
-    return NULL;
+    return kept_by_root(t->comm, all);
 }

@@ -175,9 +175,8 @@ static bool build(Trainer *t, Error *err) {
     ModelParts parts = {0};
     if (find_families(t, &parts, err) && check_data(t, err))
         model_shape_of_shard(&t->shape, t->config, t->shard, err);
-    if (!comm_agree(t->comm, err))
-        return false;
-    if (!score_is_defined(t->judge, t->shard, t->comm, &t->left_out, err)) // on all ranks alike
+    if (!comm_agree(t->comm, err) ||
+        !score_is_defined(t->judge, t->shard, t->comm, &t->left_out, err)) // on all ranks alike
         return false;
     t->threads = threads_set((int)t->config->run.threads, t->comm->node_size);
     if (!patterns_build(&t->patterns, &t->shape, t->shard, t->config, t->comm, err))
@@ -189,9 +188,7 @@ static bool build(Trainer *t, Error *err) {
     t->sync = make_sync(t);
     parts.sync = t->sync;
     t->model = model_new(&t->shape, &parts, t->config, err);
-    if (!comm_agree(t->comm, err))
-        return false;
-    if (!build_assigner(t, &parts, err))
+    if (!comm_agree(t->comm, err) || !build_assigner(t, &parts, err))
         return false;
     if (trace_room(t) > 0) {
         trace_init(&t->trace, t->comm, trace_room(t));
@@ -281,9 +278,10 @@ static void add_over_ranks(Trainer *t, EpochRecord *record) {
                                &record->sampled};
     enum { COUNTS = sizeof counts / sizeof *counts };
     int64_t sum[COUNTS];
-    double seconds[3] = {
-        comm_max_double(t->comm, record->seconds), comm_max_double(t->comm, record->eval_seconds),
-        t->assigner != NULL ? comm_max_double(t->comm, record->assign_seconds) : 0};
+    record->seconds = comm_max_double(t->comm, record->seconds);
+    record->eval_seconds = comm_max_double(t->comm, record->eval_seconds);
+    if (t->assigner != NULL)
+        record->assign_seconds = comm_max_double(t->comm, record->assign_seconds);
     for (int k = 0; k < TIMER_KINDS; k++)
         t->spent[k] += record->timers.seconds[k];
     t->timed++;
@@ -295,9 +293,6 @@ static void add_over_ranks(Trainer *t, EpochRecord *record) {
     comm_sum_double(t->comm, record->timers.seconds, TIMER_KINDS);
     for (int k = 0; k < TIMER_KINDS; k++)
         record->timers.seconds[k] /= t->comm->size;
-    record->seconds = seconds[0];
-    record->eval_seconds = seconds[1];
-    record->assign_seconds = seconds[2];
 }
 
 // Over ranks; what chooses the bits of the next gradients travels with it.

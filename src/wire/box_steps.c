@@ -36,13 +36,17 @@ static void download_checksum(MessageBox *box, int i, int64_t bytes, const Poll 
     box->backend->message_download(&box->checksum[i], sum, sizeof *box->checksum);
 }
 
+static void wait_for_downloads(const MessageBox *box, const Poll *poll) {
+    box->backend->event_record(box->made[0], STREAM_MESSAGE);
+    box->backend->event_wait(box->made[0], poll);
+}
+
 uint64_t box_checksum(MessageBox *box, int i, int64_t bytes, const Poll *poll) {
     if (!stays_on_device(box))
         return message_payload_checksum(box_host_message(box, i), (size_t)bytes, poll);
     if (box->end == RESIDUAL_READER) { // that of a message to send came with it
         download_checksum(box, i, bytes, poll);
-        box->backend->event_record(box->made[0], STREAM_MESSAGE);
-        box->backend->event_wait(box->made[0], poll);
+        wait_for_downloads(box, poll);
     }
     return (uint64_t)box->checksum[i];
 }
@@ -62,19 +66,15 @@ void box_wait_made(MessageBox *box, int i, const Poll *poll) {
 }
 
 void box_download_ranges(MessageBox *box, const Poll *poll) {
-    const Backend *b = box->backend;
     size_t bytes = (size_t)box->offset[box->count] * sizeof *box->range;
-    b->message_download(box->range, box->device_range, bytes);
-    b->event_record(box->made[0], STREAM_MESSAGE);
-    b->event_wait(box->made[0], poll);
+    box->backend->message_download(box->range, box->device_range, bytes);
+    wait_for_downloads(box, poll);
 }
 
 void box_download_distances(MessageBox *box, const Poll *poll) {
-    const Backend *b = box->backend;
-    b->message_download(box->distance, box->device_distance,
-                        (size_t)box->count * 2 * sizeof *box->distance);
-    b->event_record(box->made[0], STREAM_MESSAGE);
-    b->event_wait(box->made[0], poll);
+    size_t bytes = (size_t)box->count * 2 * sizeof *box->distance;
+    box->backend->message_download(box->distance, box->device_distance, bytes);
+    wait_for_downloads(box, poll);
 }
 
 void box_decode(MessageBox *box, int i, BoxStep step, Rows out, int64_t begin, int64_t bytes,
