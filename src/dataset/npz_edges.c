@@ -93,7 +93,7 @@ static bool count_nodes(int64_t *nodes, const Pairs *pairs, Npz *npz, const NpzL
     if (layout->coo) {
         if (!file_csr_shape(&shape, npz, "", err) || !file_csr_is_square(&shape, err))
             return false;
-        *nodes = shape.rows;
+        *nodes = shape.csr.rows;
     }
     if (*nodes < 1)
         npz_num_nodes(npz, nodes, &(Error){0});

@@ -126,8 +126,8 @@ int64_t npz_ids_end(const int64_t *id, int64_t count) {
 
 int64_t npz_layout_rows(const NpzLayout *layout, Npz *npz) {
     int64_t features = rows_of(npz, layout->features), labels = rows_of(npz, layout->labels);
-    FileCsr sparse = {.rows = -1};
+    FileCsr sparse = {.csr.rows = -1};
     if (npz_has(npz, "attr_shape") && file_csr_shape(&sparse, npz, "attr_", &(Error){0}))
-        features = sparse.rows;
+        features = sparse.csr.rows;
     return features > labels ? features : labels;
 }

@@ -51,23 +51,21 @@ const char *npz_weights(const Npz *npz, const Config *config); // the array; NUL
 typedef enum MatrixValues { VALUES_KEPT, VALUES_OF_EDGES, VALUES_UNREAD } MatrixValues;
 // A CSR matrix as the file holds it, checked.
 typedef struct FileCsr {
-    int64_t rows, columns, entries;
-    int64_t *offset; // [rows+1]
-    int32_t *index;  // [entries]
-    float *value;    // [entries]; NULL if they are not kept
+    Csr csr; // without weights if the values are not kept
+    int64_t columns, entries;
     MatrixValues values;
 } FileCsr;
-bool file_csr_shape(FileCsr *csr, Npz *npz, const char *prefix,
-                    Error *err);                         // only rows and columns
-bool file_csr_is_square(const FileCsr *csr, Error *err); // of as many rows as a graph may have
+bool file_csr_shape(FileCsr *file, Npz *npz, const char *prefix,
+                    Error *err);                          // only rows and columns
+bool file_csr_is_square(const FileCsr *file, Error *err); // of as many rows as a graph may have
 bool npz_format(Npz *npz, char format[8],
                 Error *err); // that save_npz names; "csr" if it names none
 // The CSR matrix of these arrays; without a prefix one of scipy.sparse.save_npz, CSR, CSC or COO,
 // as rows, of which entries of one place may be several. Memory beyond the matrix: none for COO
 // whose rows ascend and for CSR with 32-bit indices. Errors name the array; then the matrix is
 // empty.
-bool file_matrix_read(FileCsr *csr, Npz *npz, const char *prefix, MatrixValues values, Error *err);
-void file_csr_clear(FileCsr *csr);
+bool file_matrix_read(FileCsr *file, Npz *npz, const char *prefix, MatrixValues values, Error *err);
+void file_csr_clear(FileCsr *file);
 // Sets the edges of a dataset from such a matrix.
 bool matrix_take(Dataset *dataset, Npz *npz, const char *prefix, MatrixValues values, Error *err);
 // The same of the matrix of a file whose values are not read. Errors name the file.

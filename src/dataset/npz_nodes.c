@@ -5,26 +5,26 @@
 
 // Sparse features become dense float32 rows, unless data.features_as wants them as they are;
 // duplicate entries are added.
-static bool take_sparse(Dataset *dataset, const FileCsr *csr, const char *shape,
+static bool take_sparse(Dataset *dataset, const FileCsr *file, const char *shape,
                         const Config *config, Error *err) {
-    if (!rows_fit(dataset, shape, csr->rows, err))
+    if (!rows_fit(dataset, shape, file->csr.rows, err))
         return false;
-    if (csr->columns > DATASET_MAX_FEATURES)
+    if (file->columns > DATASET_MAX_FEATURES)
         return error_data(err, "sparse features have %ld columns; up to %d can be used",
-                          csr->columns, DATASET_MAX_FEATURES);
-    if (csr->columns == 0)
+                          file->columns, DATASET_MAX_FEATURES);
+    if (file->columns == 0)
         return true;
-    if (sparse_is_wanted(config, csr->rows, csr->columns, csr->entries))
-        return sparse_from_file(dataset, csr, err);
+    if (sparse_is_wanted(config, file->csr.rows, file->columns, file->entries))
+        return sparse_from_file(dataset, file, err);
     features_drop(dataset);
     dataset->features = 0;
-    dataset->x = TRY(float, csr->rows * csr->columns, "features as dense float32 rows", err);
+    dataset->x = TRY(float, file->csr.rows * file->columns, "features as dense float32 rows", err);
     if (dataset->x == NULL)
         return false;
-    dataset->features = csr->columns;
-    for (int64_t i = 0; i < csr->rows; i++)
-        for (int64_t e = csr->offset[i]; e < csr->offset[i + 1]; e++)
-            dataset->x[i * csr->columns + csr->index[e]] += csr->value[e];
+    dataset->features = file->columns;
+    for (int64_t i = 0; i < file->csr.rows; i++)
+        for (int64_t e = file->csr.offset[i]; e < file->csr.offset[i + 1]; e++)
+            dataset->x[i * file->columns + file->csr.column[e]] += file->csr.weight[e];
     return true;
 }
 
@@ -43,10 +43,10 @@ static bool is_matrix(const Npz *npz) {
 static bool read_features(Dataset *dataset, Npz *npz, const NpzLayout *layout, bool matrix,
                           const Config *config, Error *err) {
     if (matrix || has_attr(npz)) {
-        CLEARED(file_csr_clear) FileCsr csr = {0};
-        return file_matrix_read(&csr, npz, matrix ? "" : "attr_", VALUES_KEPT, err) &&
-               take_sparse(dataset, &csr, matrix ? "features ('shape')" : "features ('attr_shape')",
-                           config, err);
+        CLEARED(file_csr_clear) FileCsr file = {0};
+        return file_matrix_read(&file, npz, matrix ? "" : "attr_", VALUES_KEPT, err) &&
+               take_sparse(dataset, &file,
+                           matrix ? "features ('shape')" : "features ('attr_shape')", config, err);
     }
     CLEARED(npy_clear) Npy npy = {0};
     if (layout->features == NULL || !npz_has(npz, layout->features))
@@ -90,7 +90,7 @@ static bool ids_agree(const Dataset *dataset, Npz *npz, Error *err) {
 static bool matrix_fits(const Dataset *dataset, Npz *npz, Error *err) {
     FileCsr shape;
     return file_csr_shape(&shape, npz, "", err) &&
-           rows_fit(dataset, "features ('shape')", shape.rows, err);
+           rows_fit(dataset, "features ('shape')", shape.csr.rows, err);
 }
 
 bool npz_read_features(Dataset *dataset, Npz *npz, const Config *config, Error *err) {
@@ -105,7 +105,7 @@ int64_t npz_feature_rows(Npz *npz) {
     NpzLayout layout;
     FileCsr shape;
     if (is_matrix(npz))
-        return file_csr_shape(&shape, npz, "", &(Error){0}) ? shape.rows : -1;
+        return file_csr_shape(&shape, npz, "", &(Error){0}) ? shape.csr.rows : -1;
     if (!layout_of_features(&layout, npz, &(Error){0}))
         return -1;
     layout.labels = NULL;

@@ -233,7 +233,7 @@ static bool array_fits(const Roster *roster, Npz *npz, const char *key, Error *e
 static bool sparse_fits(const Roster *roster, Npz *npz, Error *err) {
     FileCsr shape;
     return !npz_has(npz, "attr_shape") || (file_csr_shape(&shape, npz, "attr_", err) &&
-                                           fits(roster, "attr_shape", shape.rows, err));
+                                           fits(roster, "attr_shape", shape.csr.rows, err));
 }
 
 // Reads the rows as the nodes of a dataset without edges.

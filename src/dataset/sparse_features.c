@@ -62,14 +62,12 @@ static int64_t merge_row(Csr *csr, int64_t to, int64_t begin, int64_t end) {
 
 bool sparse_from_file(Dataset *d, const FileCsr *file, Error *err) {
     Csr csr;
-    if (!csr_try(&csr, file->rows, file->entries, true, "sparse features", err))
+    if (!csr_try(&csr, file->csr.rows, file->entries, true, "sparse features", err))
         return false;
-    for (int64_t e = 0; e < file->entries; e++) {
-        csr.column[e] = (int32_t)file->index[e];
-        csr.weight[e] = file->value[e];
-    }
+    memcpy(csr.column, file->csr.column, (size_t)file->entries * sizeof *csr.column);
+    memcpy(csr.weight, file->csr.weight, (size_t)file->entries * sizeof *csr.weight);
     for (int64_t i = 0; i < csr.rows; i++) {
-        int64_t begin = file->offset[i], end = file->offset[i + 1];
+        int64_t begin = file->csr.offset[i], end = file->csr.offset[i + 1];
         sort_row(csr.column + begin, csr.weight + begin, end - begin);
         csr.offset[i + 1] = csr.offset[i] + merge_row(&csr, csr.offset[i], begin, end);
     }

@@ -6,7 +6,7 @@
 // - Dataset (dataset.h) and ShardRelation (partition.h): their arrays may lie in a mapped,
 //   read-only file, and a ShardRelation also lists the remote rows that it names. dataset_csr lends
 //   a dataset's edges as a Csr.
-// - FileCsr (src/dataset/npz_layout.h): the unchecked contents of a file, with 64-bit columns.
+// - Pairs (src/dataset/internal.h): the edges of a list in its order, between ids of 64 bits.
 // - MetisGraph (src/partition/metis.c): offsets and columns have METIS's index type.
 #pragma once
 
