@@ -30,6 +30,8 @@ unsigned utf8_point(const unsigned char *at, size_t length);
 bool utf8_is_command(const unsigned char *at, size_t length);
 // False with line and column if the text is not JSON (json_scan.c).
 bool json_scan(const char *text, size_t bytes, const char *name, Error *err);
+// Makes room for `bytes` more in a buffer that doubles; ends the job if there is no memory.
+void *json_grown(void *old, size_t used, size_t bytes, size_t *room);
 #define JSON_LARGEST_INTEGER 9007199254740992.0 // 2^53: doubles skip integers above it
 
 // More ranks than cores on this machine: waits yield their core early (wait.c), and

@@ -78,8 +78,7 @@ static bool refuse_found(Scanner *s, const char *expected) {
 
 // --- strings
 
-// Makes room for `bytes` more in a buffer that doubles; ends the job if there is no memory.
-static void *grown(void *old, size_t used, size_t bytes, size_t *room) {
+void *json_grown(void *old, size_t used, size_t bytes, size_t *room) {
     if (used + bytes <= *room)
         return old;
     size_t larger = *room * 2 > used + bytes ? *room * 2 : used + bytes + 256;
@@ -90,7 +89,7 @@ static void *grown(void *old, size_t used, size_t bytes, size_t *room) {
 }
 
 static void decoded_add(Scanner *s, const char *bytes, size_t count) {
-    s->decoded = grown(s->decoded, s->decoded_bytes, count, &s->decoded_room);
+    s->decoded = json_grown(s->decoded, s->decoded_bytes, count, &s->decoded_room);
     memcpy(s->decoded + s->decoded_bytes, bytes, count);
     s->decoded_bytes += count;
 }
@@ -268,7 +267,7 @@ static bool scan_key(Scanner *s, int64_t object) {
     if (!scan_string(s))
         return false;
     size_t bytes = s->keys * sizeof(Key);
-    s->key = grown(s->key, bytes, sizeof(Key), &s->key_room);
+    s->key = json_grown(s->key, bytes, sizeof(Key), &s->key_room);
     s->key[s->keys++] =
         (Key){object, hash_bytes(s->decoded, s->decoded_bytes), (size_t)(begin - s->text)};
     skip_space(s);

@@ -7,14 +7,7 @@
 #include "internal.h"
 
 static void put_bytes(JsonWriter *writer, const char *bytes, size_t count) {
-    if (writer->bytes + count + 1 > writer->room) {
-        size_t room = 2 * writer->room > writer->bytes + count + 1 ? 2 * writer->room
-                                                                   : writer->bytes + count + 256;
-        char *text = realloc(writer->text, room);
-        CHECK(text != NULL, EXIT_MEMORY, "no memory for %zu bytes of JSON", room);
-        writer->text = text;
-        writer->room = room;
-    }
+    writer->text = json_grown(writer->text, writer->bytes, count + 1, &writer->room);
     memcpy(writer->text + writer->bytes, bytes, count);
     writer->bytes += count;
     writer->text[writer->bytes] = 0;

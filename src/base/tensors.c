@@ -34,8 +34,8 @@ static bool damaged(const Tensors *tensors, const char *name, const char *what, 
 // --- the header, entry by entry
 
 static bool read_type(const Tensors *tensors, Tensor *tensor, const Json *entry, Error *err) {
-    const Json *type = json_get(entry, "dtype");
-    if (type == NULL || json_type(type) != JSON_STRING)
+    const Json *type = json_get_of(entry, "dtype", JSON_STRING);
+    if (type == NULL)
         return damaged(tensors, tensor->name, "'dtype' is missing", err);
     for (int i = 0; i < TENSOR_TYPES; i++)
         if (strcmp(json_string(type), tensor_type_names[i]) == 0) {
@@ -51,8 +51,8 @@ static bool read_type(const Tensors *tensors, Tensor *tensor, const Json *entry,
 // Fills the shape; *bytes is the size of the tensor.
 static bool read_shape(const Tensors *tensors, Tensor *tensor, const Json *entry, int64_t *bytes,
                        Error *err) {
-    const Json *shape = json_get(entry, "shape");
-    if (shape == NULL || json_type(shape) != JSON_ARRAY)
+    const Json *shape = json_get_of(entry, "shape", JSON_ARRAY);
+    if (shape == NULL)
         return damaged(tensors, tensor->name, "'shape' is missing", err);
     *bytes = (int64_t)tensor_type_bytes[tensor->type];
     bool empty = false;
@@ -76,11 +76,8 @@ static bool read_shape(const Tensors *tensors, Tensor *tensor, const Json *entry
 // Checks the tensor's offsets against the data, its type and its shape, and sets tensor->data.
 static bool read_place(const Tensors *tensors, Tensor *tensor, const Json *entry, int64_t bytes,
                        size_t data_begin, Error *err) {
-    const Json *offsets = json_get(entry, "data_offsets");
-    const Json *first =
-        offsets != NULL && json_type(offsets) == JSON_ARRAY && json_size(offsets) == 2
-            ? json_first(offsets)
-            : NULL;
+    const Json *offsets = json_get_of(entry, "data_offsets", JSON_ARRAY);
+    const Json *first = json_size(offsets) == 2 ? json_first(offsets) : NULL;
     int64_t begin, end;
     if (first == NULL || !json_is_int64(first, &begin) || !json_is_int64(json_next(first), &end))
         return damaged(tensors, tensor->name, "'data_offsets' is not a pair of positions", err);

@@ -192,7 +192,6 @@ void part_file_name(char out[PART_FILE_NAME], const char *dataset, int set, int 
 // Sets part[rows] from the text of a file; `set` is NODES or HYPEREDGES, `path` for messages.
 bool part_file_parse(int32_t *part, int64_t rows, int set, int parts, const char *path,
                      const char *text, size_t bytes, Error *err);
-bool part_file_write(const char *path, const int32_t *part, int64_t rows, Error *err);
 
 // ---- edges.c: one relation of one part
 typedef struct PartEdges {

@@ -140,12 +140,9 @@ static bool get_head(const Json *document, Manifest *m) {
 
 static bool manifest_parse(Manifest *manifest, const Json *document) {
     int64_t version, parts;
-    char format[32];
-    if (json_type(document) != JSON_OBJECT ||
-        !get_text(document, "format", format, sizeof format) ||
-        strcmp(format, manifest_format) != 0 || !json_get_int(document, "version", &version) ||
-        version != PARTS_VERSION || !json_get_int(document, "parts", &parts) || parts < 1 ||
-        parts > PARTS_MOST)
+    if (strcmp(json_get_text(document, "format"), manifest_format) != 0 ||
+        !json_get_int(document, "version", &version) || version != PARTS_VERSION ||
+        !json_get_int(document, "parts", &parts) || parts < 1 || parts > PARTS_MOST)
         return false;
     manifest->parts = (int)parts;
     return get_head(document, manifest);

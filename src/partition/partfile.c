@@ -107,9 +107,12 @@ static bool cut_file(int32_t *part, const CutInput *input, Warnings *warnings, E
 const Method method_file = {
     .name = "file:PATH", .reads = READS_NODES, .reads_file = true, .cut = cut_file};
 
-bool part_file_write(const char *path, const int32_t *part, int64_t rows, Error *err) {
+bool partition_write_part_file(const char *folder, const char *name, int set, const int32_t *part,
+                               int64_t rows, int parts, Error *err) {
+    char file[PART_FILE_NAME];
     FileWriter writer;
-    if (!file_writer_open(&writer, path, err))
+    part_file_name(file, name, set, parts);
+    if (!file_writer_open(&writer, PATH_IN(folder, file), err))
         return false;
     char block[1 << 14];
     size_t used = 0;
@@ -122,11 +125,4 @@ bool part_file_write(const char *path, const int32_t *part, int64_t rows, Error 
         }
     }
     return file_writer_close(&writer, ok, err) && ok;
-}
-
-bool partition_write_part_file(const char *folder, const char *name, int set, const int32_t *part,
-                               int64_t rows, int parts, Error *err) {
-    char file[PART_FILE_NAME];
-    part_file_name(file, name, set, parts);
-    return part_file_write(PATH_IN(folder, file), part, rows, err);
 }

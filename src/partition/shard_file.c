@@ -125,10 +125,7 @@ static bool sets_in_range(const Shard *s) {
 // ---- fields: tensors, in file order
 
 typedef struct Field {
-    char name[32];
-    TensorType type;
-    int rank;
-    int64_t shape[2];
+    Tensor of;
     void *at; // address of the Shard's pointer to the data
 } Field;
 enum { FIELDS = 38 };
@@ -141,8 +138,8 @@ static void field_add(Fields *fields, const char *prefix, const char *name, Tens
                       int64_t rows, int64_t columns, void *at) {
     assert(fields->count < FIELDS);
     Field *field = &fields->field[fields->count++];
-    *field = (Field){.type = type, .rank = columns < 0 ? 1 : 2, .shape = {rows, columns}, .at = at};
-    snprintf(field->name, sizeof field->name, "%s%s", prefix, name);
+    *field = (Field){{"", type, columns < 0 ? 1 : 2, {rows, columns}, NULL}, at};
+    snprintf(field->of.name, sizeof field->of.name, "%s%s", prefix, name);
 }
 
 static void edge_fields(Fields *fields, Shard *s, bool weighted, bool wide) {
@@ -238,7 +235,7 @@ static bool put_features(TensorsWriter *writer, const Shard *s, const float *x, 
 static bool put_fields(TensorsWriter *writer, const Fields *fields, const Tensor *tensor,
                        const Shard *shard, const float *x, Error *err) {
     for (int i = 0; i < fields->count; i++) {
-        bool features = strcmp(fields->field[i].name, "features") == 0;
+        bool features = strcmp(tensor[i].name, "features") == 0;
         if (features && !put_features(writer, shard, x, err))
             return false;
         if (!features && !tensors_writer_put(writer, field_data(&fields->field[i]),
@@ -254,13 +251,9 @@ bool shard_write(const Shard *shard, const Dataset *dataset, const char *path, E
     Weights weights = {shard->relation[IN_EDGES].weight != NULL,
                        shard->set[HYPEREDGES].weight != NULL};
     shard_fields(&fields, &copy, &weights);
-    Tensor tensor[FIELDS] = {0};
-    for (int i = 0; i < fields.count; i++) {
-        const Field *field = &fields.field[i];
-        tensor[i] = (Tensor){.type = field->type, .rank = field->rank};
-        snprintf(tensor[i].name, sizeof tensor[i].name, "%s", field->name);
-        memcpy(tensor[i].shape, field->shape, sizeof field->shape);
-    }
+    Tensor tensor[FIELDS];
+    for (int i = 0; i < fields.count; i++)
+        tensor[i] = fields.field[i].of;
     Facts facts = facts_of(shard);
     char text[FACTS][24];
     const char *metadata[2 * FACTS + 7] = {0};
@@ -321,14 +314,14 @@ static bool read_fields(Shard *shard, const Weights *weights, Error *err) {
     if (shard->map.count != fields.count)
         return shard_damaged(shard, err, "number of tensors");
     for (int i = 0; i < fields.count; i++) {
-        const Field *field = &fields.field[i];
-        const Tensor *tensor =
-            tensors_need(&shard->map, field->name, field->type, field->rank, field->shape, err);
-        if (tensor == NULL)
+        const Tensor *of = &fields.field[i].of;
+        const Tensor *there =
+            tensors_need(&shard->map, of->name, of->type, of->rank, of->shape, err);
+        if (there == NULL)
             return false;
-        if ((uintptr_t)tensor->data % tensor_type_bytes[field->type] != 0)
+        if ((uintptr_t)there->data % tensor_type_bytes[of->type] != 0)
             return shard_damaged(shard, err, "alignment");
-        memcpy(field->at, &tensor->data, sizeof tensor->data);
+        memcpy(fields.field[i].at, &there->data, sizeof there->data);
     }
     return true;
 }

@@ -71,9 +71,8 @@ static bool remove_others(const Stream *stream, int64_t events, Error *err) {
     bool ok = true;
     for (FileNames in = file_names(above); file_next(&in, ok);) {
         int64_t other = events_of(in.name);
-        if (other < 0 || other == events)
-            continue;
-        ok = file_remove(PATH_IN(above, in.name), err);
+        if (other >= 0 && other != events)
+            ok = file_remove(PATH_IN(above, in.name), err);
     }
     return ok;
 }
@@ -184,9 +183,7 @@ static bool restore_from(Stream *stream, const Json *manifest, const char *folde
         !srp_read(stream->srp, folder, err))
         return false;
     stream->events = place.events;
-    if (event_reader_can_seek(stream->reader))
-        return event_reader_seek(stream->reader, &place, err);
-    return true;
+    return !event_reader_can_seek(stream->reader) || event_reader_seek(stream->reader, &place, err);
 }
 
 bool stream_restore(Stream *stream, bool *found, Error *err) {
