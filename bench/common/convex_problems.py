@@ -19,6 +19,15 @@ def dataset_of(config, folder):
     return fringe.read_dataset(folder)
 
 
+def smooth(data, x):
+    """A A x with A = D^-1/2 (E + I) D^-1/2."""
+    a = np.eye(len(x))
+    a[data.edges[1], data.edges[0]] = 1
+    root = 1 / np.sqrt(a.sum(1))
+    a *= root[:, None] * root
+    return a @ (a @ x)
+
+
 def trained(config, work, ranks, words):
     """The folder of a run."""
     run = os.path.join(tempfile.mkdtemp(dir=work), "run")

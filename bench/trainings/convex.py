@@ -16,7 +16,7 @@ sklearn). Rows with a bar must come near (at most) or stay away (at least).
 import os
 import tempfile
 
-from convex_problems import DECAY, PARTS, Mushroom, dataset_of, np, one_column, trained, weights_of
+from convex_problems import DECAY, PARTS, Mushroom, dataset_of, np, one_column, smooth, trained, weights_of
 from figures import (ROOT, SMOKE, Bench, fringe as program, markdown, needs_module, option, read_json, settings,
                      write_json, write_tables)
 
@@ -64,14 +64,6 @@ MUSHROOM = [("fp32", [], 1e-9, 0, 0, True),
 # ---- cora: the mean loss of softmax(z W^T), z = A A x with A = D^-1/2 (E + I) D^-1/2
 
 
-def smooth(data):
-    a = np.eye(len(data.features))
-    a[data.edges[1], data.edges[0]] = 1
-    root = 1 / np.sqrt(a.sum(1))
-    a *= root[:, None] * root
-    return a @ (a @ data.features.astype(float))
-
-
 def softmax_optimum(z, labels, decay, rate):
     """By steps downhill, until the gradient is rounding only."""
     wanted = np.eye(labels.max() + 1)[labels]
@@ -90,7 +82,8 @@ def cora(bench, work):
     data = dataset_of("cora-sgc-convex", os.path.join(work, "cora"))
     inside = np.asarray(data.masks["train"], bool)
     rate = 1.0 if SMOKE else 424.0
-    optimum = softmax_optimum(smooth(data)[inside], data.labels[inside], DECAY["cora"], rate)
+    z = smooth(data, data.features.astype(float))[inside]
+    optimum = softmax_optimum(z, data.labels[inside], DECAY["cora"], rate)
     for name, words, most, least in CORA[:2] if SMOKE else CORA:
         words = [f"train.epochs={EPOCHS}", f"train.lr={rate}", *words]
         weight = weights_of(trained("cora-sgc-convex", work, RANKS, words))

@@ -15,7 +15,7 @@ import shutil
 import tempfile
 
 from cells import known_cells, measure_cells, names_wanted
-from convex_problems import DECAY, PARTS, Mushroom, dataset_of, np, trained, weights_of
+from convex_problems import DECAY, PARTS, Mushroom, dataset_of, np, smooth, trained, weights_of
 from figures import SMOKE, fringe as program, kept, markdown, read_json, settings, write_json, write_tables
 
 import fringe
@@ -212,11 +212,7 @@ CLPT = {"fp32": [], "log 5, packed": ["gradients.codec=log", "gradients.bits=5"]
 def clpt(work, name):
     data = dataset_of("cora-sgc-convex", tempfile.mkdtemp(dir=work) + "/cora")
     inside, x = np.asarray(data.masks["train"], bool), data.features.astype(float)
-    a = np.eye(len(x))
-    a[data.edges[1], data.edges[0]] = 1
-    root = 1 / np.sqrt(a.sum(1))
-    a *= root[:, None] * root
-    z, wanted = (a[inside] @ a) @ x, np.eye(data.labels.max() + 1)
+    z, wanted = smooth(data, x)[inside], np.eye(data.labels.max() + 1)
 
     def loss(weight):
         logits = z @ weight.T

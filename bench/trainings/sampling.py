@@ -14,7 +14,7 @@ import os
 import statistics
 import tempfile
 
-from convex_problems import dataset_of, fringe, np, program
+from convex_problems import dataset_of, fringe, np, program, smooth
 from figures import ROOT, SMOKE, Bench, keep, kept, markdown, option, read_kept, settings, write_tables
 
 SIZE, DECAY, APART = 8 if SMOKE else 64, 1e-3, 10
@@ -124,14 +124,6 @@ def variance(x, error, norms):
         row = (random.random(n) < q) / q
         random_rows.append(float((((error * row[:, None]).T @ x / n - whole) ** 2).sum()))
     return statistics.mean(random_rows)
-
-
-def smooth(data, x):
-    a = np.eye(len(x))
-    a[data.edges[1], data.edges[0]] = 1
-    root = 1 / np.sqrt(a.sum(1))
-    a *= root[:, None] * root
-    return a @ (a @ x)
 
 
 def epochs_to(target, work, words, rule, seed):

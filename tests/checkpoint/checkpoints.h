@@ -36,6 +36,5 @@ static inline int64_t resumed(Warnings *warnings, Error *err) {
     bool found = false;
     OWNED(Trainer) *t = new_trainer();
     bool ok = resume_training(t, run_dir, &found, warnings, err);
-    int64_t epoch = !ok ? -2 : found ? trainer_epochs_done(t) : -1;
-    return epoch;
+    return !ok ? -2 : found ? trainer_epochs_done(t) : -1;
 }

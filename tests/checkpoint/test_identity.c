@@ -110,18 +110,22 @@ static void write_new_weights(const char *name, uint64_t seed) {
     comm_barrier(&test_comm);
 }
 
+// A run that has begun and stopped there.
+static void write_run(const char *name) {
+    OWNED(Trainer) *t = new_trainer();
+    Training training = training_of(t);
+    assert_ok(checkpoint_start(&training, &err));
+    snprintf(run_dir, sizeof run_dir, "%s", test_path(name));
+    assert_ok(checkpoint_write(&training, run_dir, 2, &err));
+}
+
 // The file is gone once the run has begun.
 static void start_from_weights(void) {
     write_new_weights("first.safetensors", 11);
     write_new_weights("same.safetensors", 11);
     write_new_weights("other.safetensors", 12);
     use_weights("first.safetensors");
-    Trainer *t = new_trainer();
-    Training training = training_of(t);
-    assert_ok(checkpoint_start(&training, &err));
-    snprintf(run_dir, sizeof run_dir, "%s", test_path("started"));
-    assert_ok(checkpoint_write(&training, run_dir, 2, &err));
-    trainer_free(t);
+    write_run("started");
     if (test_comm.rank == 0)
         assert_int_equal(unlink(test_path("first.safetensors")), 0);
     comm_barrier(&test_comm);
@@ -159,12 +163,7 @@ RUN_TEST(a_path_of_one_letter_is_remembered) {
     write_new_weights("w", 11);
     assert_int_equal(chdir(test_path("")), 0);
     snprintf(config.model.weights, sizeof config.model.weights, "w");
-    Trainer *t = new_trainer();
-    Training training = training_of(t);
-    assert_ok(checkpoint_start(&training, &err));
-    snprintf(run_dir, sizeof run_dir, "%s", test_path("short"));
-    assert_ok(checkpoint_write(&training, run_dir, 2, &err));
-    trainer_free(t);
+    write_run("short");
     assert_int_equal(chdir(before), 0);
     use_weights("");
     assert_refused(resumed(&(Warnings){0}, &err) != -2, EXIT_CONFIG, ": model.weights was 'w'");

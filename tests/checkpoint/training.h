@@ -15,8 +15,7 @@ static inline bool write_weights(const Trainer *t, const char *path, Error *err)
     float *turned = TEST_ARRAY(float, shape->parameter_count);
     Tensor tensor[MODEL_PARAMETERS];
     int count = model_tensors(shape, trainer_parameters(t, false), turned, tensor);
-    bool ok = tensors_write(path, tensor, count, NULL, false, err);
-    return ok;
+    return tensors_write(path, tensor, count, NULL, false, err);
 }
 
 static inline bool save_training(Trainer *t, const char *dir, int keep, Error *err) {

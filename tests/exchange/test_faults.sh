@@ -2,27 +2,7 @@
 # If this failed, a damaged message would be used, a row that is not finite would be sent, or a
 # stopped rank would hang the job for good.
 # What the job must say and how it must end, for each kind of trouble of test_faults.c.
-set -u
-program=$FRINGE_BUILD/tests/test_faults
-[ -x "$program" ] || { echo "skipped: $program is not built"; exit 77; }
-failed=0
-# After the death of a rank mpirun waits 2 s before it ends the others by force; here it does not wait.
-export OMPI_MCA_odls_base_sigkill_timeout=0
-
-# trouble WORD RANKS STATUS PATTERN [CODEC [skips]]: rank 1 gets into it; NODE is whose row it poisoned
-trouble() {
-    local said status node pattern
-    said=$(OMP_NUM_THREADS=1 timeout 60 mpirun --oversubscribe --bind-to none -n "$2" \
-        "$program" "$1" "${5:-fp32}" ${6:-} 2>&1)
-    status=$?
-    node=$(sed -n 's/^poisoned //p' <<<"$said")
-    pattern=${4/NODE/${node:-nobody}}
-    if [ "$status" -ne "$3" ] || ! grep -qE "$pattern" <<<"$said"; then
-        echo "$1 on $2 ranks: expected status $3 and /$pattern/, found status $status and:"
-        echo "$said"
-        failed=1
-    fi
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../wire/trouble.sh"
 
 where='layer 2, backward, epoch 7 from rank 1 to rank'
 for ranks in 2 3; do
