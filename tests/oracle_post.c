@@ -7,16 +7,16 @@ double oracle_mask(double keep, const OracleTime *time, int layer, int64_t row, 
     return (double)random_uniform16(s, row, 0, column) < keep ? 1 / keep : 0;
 }
 
-typedef struct Moments { // of one row
+typedef struct Moments { // of one row, whose values are 1 apart, or of one column
     double mean, sigma;
 } Moments;
 
-static Moments moments(const double *x, int64_t count) {
+static Moments moments(const double *x, int64_t count, int64_t apart) {
     double m = 0, v = 0;
-    for (int64_t c = 0; c < count; c++)
-        m += x[c] / (double)count;
-    for (int64_t c = 0; c < count; c++)
-        v += (x[c] - m) * (x[c] - m) / (double)count;
+    for (int64_t i = 0; i < count; i++)
+        m += x[i * apart] / (double)count;
+    for (int64_t i = 0; i < count; i++)
+        v += pow(x[i * apart] - m, 2) / (double)count;
     return (Moments){m, sqrt(v + 1e-5)};
 }
 
@@ -24,49 +24,41 @@ static Moments moments(const double *x, int64_t count) {
 static void norm_columns(const OracleWindows *w, double *out, const double *x, int64_t n,
                          int64_t width, const double *running) {
     for (int64_t c = 0; c < width; c++) {
-        double m = 0, v = 0;
-        for (int64_t i = 0; i < n; i++)
-            m += x[i * width + c] / (double)n;
-        for (int64_t i = 0; i < n; i++)
-            v += pow(x[i * width + c] - m, 2) / (double)n;
+        Moments of = moments(x + c, n, width);
         if (running != NULL)
-            m = running[c], v = running[width + c];
+            of = (Moments){running[c], sqrt(running[width + c] + 1e-5)};
         for (int64_t i = 0; i < n; i++)
-            out[i * width + c] = w->gamma[c] * (x[i * width + c] - m) / sqrt(v + 1e-5) + w->beta[c];
+            out[i * width + c] = w->gamma[c] * (x[i * width + c] - of.mean) / of.sigma + w->beta[c];
     }
 }
 
 static void norm_columns_back(const OracleWindows *w, double *d, const double *x, int64_t n,
                               int64_t width) {
     for (int64_t c = 0; c < width; c++) {
-        double m = 0, v = 0, sum = 0, dot = 0;
-        for (int64_t i = 0; i < n; i++)
-            m += x[i * width + c] / (double)n;
-        for (int64_t i = 0; i < n; i++)
-            v += pow(x[i * width + c] - m, 2) / (double)n;
-        double sigma = sqrt(v + 1e-5);
+        double sum = 0, dot = 0;
+        Moments of = moments(x + c, n, width);
         for (int64_t i = 0; i < n; i++) {
             sum += d[i * width + c];
-            dot += d[i * width + c] * (x[i * width + c] - m) / sigma;
+            dot += d[i * width + c] * (x[i * width + c] - of.mean) / of.sigma;
         }
         w->dgamma[c] += dot;
         w->dbeta[c] += sum;
         for (int64_t i = 0; i < n; i++)
-            d[i * width + c] = w->gamma[c] / sigma *
+            d[i * width + c] = w->gamma[c] / of.sigma *
                                (d[i * width + c] - sum / (double)n -
-                                (x[i * width + c] - m) / sigma * dot / (double)n);
+                                (x[i * width + c] - of.mean) / of.sigma * dot / (double)n);
     }
 }
 
 static void norm(const OracleWindows *w, double *out, const double *x, int64_t width) {
-    Moments of = moments(x, width);
+    Moments of = moments(x, width, 1);
     for (int64_t c = 0; c < width; c++)
         out[c] = w->gamma[c] * (x[c] - of.mean) / of.sigma + w->beta[c];
 }
 
 static void norm_back(const OracleWindows *w, double *d, const double *x, int64_t width) {
     double sum = 0, dot = 0, n = (double)width;
-    Moments of = moments(x, width);
+    Moments of = moments(x, width, 1);
     for (int64_t c = 0; c < width; c++) {
         double xhat = (x[c] - of.mean) / of.sigma, dx = w->gamma[c] * d[c];
         w->dgamma[c] += d[c] * xhat;

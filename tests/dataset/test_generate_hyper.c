@@ -55,15 +55,21 @@ TEST(pins_are_as_pure_as_said) {
         assert_in_range(homes[k], 170, 330);
 }
 
-TEST(arities_are_uniform) {
-    OWNED(Dataset) d = generated("hyper-planted:nodes=9000,hyperedges=7000,arity=5", 2);
-    int64_t *size = TEST_ARRAY(int64_t, d.hyperedges), seen[9] = {0};
-    for (int64_t e = 0; e < d.edges; e++)
-        size[d.target[e]]++;
-    for (int64_t h = 0; h < d.hyperedges; h++) {
-        assert_in_range(size[h], 2, 8);
+// How many hyperedges have that many pins, which are 2 to `most`.
+static void count_arities(int64_t *seen, const Dataset *d, int64_t most) {
+    int64_t *size = TEST_ARRAY(int64_t, d->hyperedges);
+    for (int64_t e = 0; e < d->edges; e++)
+        size[d->target[e]]++;
+    for (int64_t h = 0; h < d->hyperedges; h++) {
+        assert_in_range(size[h], 2, most);
         seen[size[h]]++;
     }
+}
+
+TEST(arities_are_uniform) {
+    OWNED(Dataset) d = generated("hyper-planted:nodes=9000,hyperedges=7000,arity=5", 2);
+    int64_t seen[9] = {0};
+    count_arities(seen, &d, 8);
     for (int a = 2; a <= 8; a++)
         assert_near((double)seen[a], 1000, 150 /* 5 standard errors */);
 }
@@ -88,13 +94,8 @@ TEST(zipf_hypergraphs_follow_their_law) {
     OWNED(Dataset) d = generated("hyper-zipf:vertices=50000,hyperedges=60000,s=2,most=50", 1);
     assert_null(d.x);
     assert_null(d.label);
-    int64_t *size = TEST_ARRAY(int64_t, d.hyperedges), seen[51] = {0};
-    for (int64_t e = 0; e < d.edges; e++)
-        size[d.target[e]]++;
-    for (int64_t h = 0; h < d.hyperedges; h++) {
-        assert_in_range(size[h], 2, 50);
-        seen[size[h]]++;
-    }
+    int64_t seen[51] = {0};
+    count_arities(seen, &d, 50);
     // P(a) ~ a^-2: about 24,000 of 2 and 11,000 of 3
     assert_near((double)seen[2] / (double)seen[3], 9.0 / 4, 0.12 /* 5 standard errors */);
     assert_near((double)seen[2] / (double)seen[4], 4, 0.3);

@@ -150,6 +150,12 @@ static inline bool same_gradient(const Flight *a, const Flight *b) {
     return everywhere(memcmp(a->gradient, b->gradient, gradient_bytes(a)) == 0);
 }
 
+static inline void fly_alike(Flight *one, Flight *other) {
+    fly(one);
+    fly(other);
+    assert_true(same_logits(one, other) && same_gradient(one, other));
+}
+
 static inline double gradient_distance(const Flight *a, const Flight *b) {
     double error = 0, norm = 0;
     for (int64_t k = 0; k < a->ground->shape.parameter_count; k++) {

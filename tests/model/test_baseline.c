@@ -27,22 +27,19 @@ static int label_of(int64_t node, int64_t column) {
 }
 static int has_class(int64_t node, int64_t column) { return nodes[node].has[column]; }
 
-static void measure(bool multilabel, double baseline[4]) {
-    OWNED(TestGraph)
-    graph = test_graph((TestGraphKind){.nodes = ALL_NODES,
-                                       .degree = 3,
-                                       .features = 4,
-                                       .classes = CLASSES,
-                                       .multilabel = multilabel,
-                                       .split = split_of,
-                                       .label = multilabel ? has_class : label_of},
-                       5, &test_comm);
+// Of labels of that kind.
+static void measure(TestGraphKind kind, double baseline[4]) {
+    kind.nodes = ALL_NODES;
+    kind.degree = 3;
+    kind.features = 4;
+    kind.split = split_of;
+    OWNED(TestGraph) graph = test_graph(kind, 5, &test_comm);
     model_baseline(&graph.shard, &test_comm, baseline);
 }
 
 TEST(one_label_is_the_most_frequent_of_the_training_nodes) {
     double baseline[4];
-    measure(false, baseline);
+    measure((TestGraphKind){.classes = CLASSES, .label = label_of}, baseline);
     assert_near(baseline[SPLIT_TRAIN], 2 / 4.0, 1e-15);
     assert_near(baseline[SPLIT_VAL], 2 / 3.0, 1e-15);
     assert_true(isnan(baseline[SPLIT_TEST])); // no node is there
@@ -52,7 +49,7 @@ TEST(one_label_is_the_most_frequent_of_the_training_nodes) {
 //   training   TP 5   guessed 8   true 6        validation   TP 3   guessed 6   true 4
 TEST(several_labels_are_those_of_half_the_training_nodes) {
     double baseline[4];
-    measure(true, baseline);
+    measure((TestGraphKind){.classes = CLASSES, .multilabel = true, .label = has_class}, baseline);
     assert_near(baseline[SPLIT_TRAIN], 10 / 14.0, 1e-15);
     assert_near(baseline[SPLIT_VAL], 6 / 10.0, 1e-15);
     assert_true(isnan(baseline[SPLIT_TEST]));
@@ -66,15 +63,7 @@ static double number_of(int64_t node, int64_t column) {
 // other column is always right.
 TEST(numbers_are_the_mean_of_the_training_nodes) {
     double baseline[4];
-    OWNED(TestGraph)
-    graph = test_graph((TestGraphKind){.nodes = ALL_NODES,
-                                       .degree = 3,
-                                       .features = 4,
-                                       .classes = 2,
-                                       .split = split_of,
-                                       .number = number_of},
-                       5, &test_comm);
-    model_baseline(&graph.shard, &test_comm, baseline);
+    measure((TestGraphKind){.classes = 2, .number = number_of}, baseline);
     assert_near(baseline[SPLIT_TRAIN], sqrt((12.25 + 6.25 + 0.25 + 30.25) / 8), 1e-12);
     assert_near(baseline[SPLIT_VAL], sqrt((156.25 + 462.25 + 1056.25) / 6), 1e-12);
     assert_true(isnan(baseline[SPLIT_TEST]));

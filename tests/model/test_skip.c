@@ -52,9 +52,7 @@ static void assert_as_blocking(const char *codec, const char *rule) {
     OWNED(Flight) skip = flight_as(&ground, skipping(codec, rule), "skip");
     OWNED(Flight) exact = flight_of(&ground, codec, "blocking", NULL);
     for (int epoch = 0; epoch < 5; epoch++) {
-        fly(&skip);
-        fly(&exact);
-        assert_true(same_logits(&skip, &exact) && same_gradient(&skip, &exact));
+        fly_alike(&skip, &exact);
         move_weights(&ground, 0.01F);
     }
     assert_int_equal(bytes_sent(&skip), bytes_sent(&exact));
@@ -75,9 +73,7 @@ TEST(nothing_moved_is_blocking) {
     OWNED(Flight) skip = flight_as(&ground, skipping("fp32", "var:0"), "skip");
     OWNED(Flight) exact = flight_of(&ground, "fp32", "blocking", NULL);
     for (int epoch = 0; epoch < 5; epoch++) {
-        fly(&skip);
-        fly(&exact);
-        assert_true(same_logits(&skip, &exact) && same_gradient(&skip, &exact));
+        fly_alike(&skip, &exact);
         for (int i = 0; i < LAYERS; i++)
             assert_int_equal(channel_count(channel_of(&skip, i)).skipped,
                              i == 0 ? epoch * messages_of(channel_of(&skip, i)) : 0);
@@ -92,10 +88,8 @@ TEST(frozen_weights_send_headers_alone) {
     OWNED(Flight) exact = flight_of(&ground, "fp32", "blocking", NULL);
     for (int epoch = 1; epoch <= 5; epoch++) {
         Traffic before = traffic_of(&skip, 0, LAYERS), back = traffic_of(&skip, LAYERS, CHANNELS);
-        fly(&skip);
-        fly(&exact);
+        fly_alike(&skip, &exact);
         Traffic after = traffic_of(&skip, 0, LAYERS);
-        assert_true(same_logits(&skip, &exact) && same_gradient(&skip, &exact));
         if (epoch > 2) {
             int64_t messages = after.messages - before.messages;
             assert_int_equal(after.skipped - before.skipped, messages);
@@ -229,9 +223,7 @@ TEST(evaluation_changes_nothing) {
     size_t bytes = (size_t)logit_count(&skip) * sizeof(float);
     float *want = test_memory(bytes), *got = test_memory(bytes);
     for (int epoch = 0; epoch < 7; epoch++) {
-        fly(&skip);
-        fly(&twin);
-        assert_true(same_logits(&skip, &twin) && same_gradient(&skip, &twin));
+        fly_alike(&skip, &twin);
         uint64_t before = hash_of_all(&skip), ages = hash_of_ages(&skip);
         const DeviceFloat *parameters = on_device(ground.parameters[1]);
         device()->download_rows(want, model_infer(exact.model, parameters));
@@ -261,9 +253,7 @@ TEST(ages_outlive_a_resume) {
         hand_over_state(&before, &after);
         assert_true(hash_of_ages(&after) == hash_of_ages(&before));
         for (int epoch = 0; epoch < 4; epoch++) {
-            fly(&whole);
-            fly(&after);
-            assert_true(same_gradient(&whole, &after) && same_logits(&whole, &after));
+            fly_alike(&whole, &after);
             assert_true(hash_of_ages(&after) == hash_of_ages(&whole));
             move_weights(&ground, 0.002F);
         }
