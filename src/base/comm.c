@@ -6,7 +6,6 @@
 #include "internal.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <unistd.h>
 
 static int world_rank = -1; // in MPI_COMM_WORLD; -1: MPI is not running. Any thread may read it.

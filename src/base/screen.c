@@ -390,7 +390,6 @@ void screen_clear(void) {
     pthread_mutex_lock(&screen.lock);
     for (int i = 0; i < STREAMS; i++)
         put_held(i, 0);
-    screen.activity.runs = false;
-    erase();
+    drop_activity();
     pthread_mutex_unlock(&screen.lock);
 }

@@ -17,13 +17,9 @@ bool features_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err) {
                           DATASET_MAX_FEATURES);
     if (rows >= 0 && !rows_fit(dataset, "features", npy->shape[0], err))
         return false;
-    float *x = NULL;
-    if (!npy_take_float(npy, &x, err))
-        return false;
     features_drop(dataset);
-    dataset->x = x;
     dataset->features = columns;
-    return true;
+    return npy_take_float(npy, &dataset->x, err);
 }
 
 // One class per node. dataset_check refuses negative numbers other than -1.
@@ -36,14 +32,11 @@ static bool take_classes(Dataset *dataset, const int64_t *value, int64_t count, 
                 i, value[i]);
         largest = value[i] > largest ? value[i] : largest;
     }
-    int32_t *label = TRY(int32_t, count, "labels", err);
-    if (label == NULL)
-        return false;
-    for (int64_t i = 0; i < count; i++)
-        label[i] = (int32_t)value[i];
-    dataset->label = label;
+    dataset->label = TRY(int32_t, count, "labels", err);
+    for (int64_t i = 0; dataset->label != NULL && i < count; i++)
+        dataset->label[i] = (int32_t)value[i];
     dataset->classes = largest + 1;
-    return true;
+    return dataset->label != NULL;
 }
 
 static bool take_bits(Dataset *dataset, const int64_t *value, int64_t count, int64_t classes,
@@ -52,15 +45,12 @@ static bool take_bits(Dataset *dataset, const int64_t *value, int64_t count, int
         if (value[i] != 0 && value[i] != 1)
             return error_data(err, "label %ld of node %ld is %ld, neither 0 nor 1", i % classes,
                               i / classes, value[i]);
-    uint8_t *labels = TRY(uint8_t, count * classes, "labels", err);
-    if (labels == NULL)
-        return false;
-    for (int64_t i = 0; i < count * classes; i++)
-        labels[i] = (uint8_t)value[i];
-    dataset->labels = labels;
+    dataset->labels = TRY(uint8_t, count * classes, "labels", err);
+    for (int64_t i = 0; dataset->labels != NULL && i < count * classes; i++)
+        dataset->labels[i] = (uint8_t)value[i];
     dataset->classes = classes;
     dataset->multilabel = true;
-    return true;
+    return dataset->labels != NULL;
 }
 
 // Each row has at most one 1, and one row has one.
@@ -186,13 +176,9 @@ static bool are_numbers(Dataset *dataset, const Npy *npy, bool *numbers, Error *
 }
 
 static bool take_numbers(Dataset *dataset, Npy *npy, int64_t columns, Error *err) {
-    float *x = NULL;
-    if (!npy_to_float(npy, &x, err))
-        return false;
-    dataset->numbers = x;
     dataset->numeric = true;
     dataset->classes = columns;
-    return true;
+    return npy_to_float(npy, &dataset->numbers, err);
 }
 
 bool labels_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err) {

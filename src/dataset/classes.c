@@ -3,12 +3,6 @@
 
 #include "roster.h"
 
-static Cell word_at(const ClassWords *words, int64_t i) {
-    int64_t span = words->span[i];
-    return (Cell){(char *)(uintptr_t)words->text + (span >> SPAN_BITS), span_bytes(span), false,
-                  false};
-}
-
 // -1 to the most classes there may be, also as 3.0; an empty one is none.
 static bool whole_number(const Cell *cell, int64_t *out) {
     static const Table plain = {.separator = ','};
@@ -26,7 +20,7 @@ static bool whole_number(const Cell *cell, int64_t *out) {
 static bool take_numbers(Dataset *d, const ClassWords *words, int32_t *label) {
     int64_t largest = -1, number;
     for (int64_t i = 0; i < words->count; i++) {
-        Cell cell = word_at(words, i);
+        Cell cell = cell_of_span(words->text, words->span[i]);
         if (!whole_number(&cell, &number))
             return false;
         label[i] = (int32_t)number;
@@ -56,7 +50,7 @@ static int64_t list_parts(const ClassWords *words, int64_t *span, int64_t *where
     int64_t count = 0;
     Cell part;
     for (int64_t i = 0; i < words->count; i++) {
-        Cell rest = word_at(words, i);
+        Cell rest = cell_of_span(words->text, words->span[i]);
         while (next_part(&rest, &part, words->several)) {
             if (part.length > 0 && span != NULL) {
                 span[count] = span_of(part.at - words->text, part.length);
@@ -133,7 +127,7 @@ static bool take_floats(Dataset *d, const ClassWords *words, Error *err) {
     d->numeric = true;
     d->classes = 1;
     for (int64_t i = 0; err->code == 0 && i < words->count; i++) {
-        Cell cell = word_at(words, i);
+        Cell cell = cell_of_span(words->text, words->span[i]);
         char word[48];
         d->numbers[i] = NAN;
         if (cell.length == 0 || cell_number(words->table, &cell, &d->numbers[i]))
@@ -149,7 +143,7 @@ static bool take_floats(Dataset *d, const ClassWords *words, Error *err) {
 static bool are_numbers(const ClassWords *words) {
     float number;
     for (int64_t i = 0; words->table != NULL && i < words->count; i++) {
-        Cell cell = word_at(words, i);
+        Cell cell = cell_of_span(words->text, words->span[i]);
         if (cell.length > 0 && !cell_number(words->table, &cell, &number))
             return false;
     }

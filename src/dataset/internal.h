@@ -117,6 +117,9 @@ bool splits_read_key(const Config *config, const Npz *npz, const char *key);
 static inline bool has_split(const Dataset *dataset, int split) { // a node is in it
     return memchr(dataset->split, split, (size_t)dataset->nodes) != NULL;
 }
+static inline bool any_split(const Dataset *d) {
+    return has_split(d, SPLIT_TRAIN) || has_split(d, SPLIT_VAL) || has_split(d, SPLIT_TEST);
+}
 // Takes memory for all nodes in no split, unless there are splits.
 static inline bool dataset_need_split(Dataset *dataset, Error *err) {
     if (dataset->split == NULL)

@@ -68,14 +68,12 @@ static bool take_features(const Join *join, const Dataset *rows, Error *err) {
     Dataset *d = join->dataset;
     if (rows->x == NULL)
         return true;
-    float *x = TRY(float, d->nodes * rows->features, "features", err);
-    if (x == NULL)
-        return false;
-    put_rows(join, x, rows->x, (size_t)rows->features * sizeof *x);
     features_drop(d);
-    d->x = x;
     d->features = rows->features;
-    return true;
+    d->x = TRY(float, d->nodes * rows->features, "features", err);
+    if (d->x != NULL)
+        put_rows(join, d->x, rows->x, (size_t)rows->features * sizeof *d->x);
+    return d->x != NULL;
 }
 
 // The same array of all nodes: what the rows hold, and `none` of nodes without a row.
@@ -186,14 +184,12 @@ static bool join_random(Dataset *dataset, const uint64_t *id, const char *width,
     int64_t columns;
     if (!random_width(&columns, width, DATASET_MAX_FEATURES, err))
         return false;
-    float *x = TRY(float, dataset->nodes *columns, "random features", err);
-    if (x == NULL)
-        return false;
-    random_rows(x, dataset->nodes, columns, seed, id);
     features_drop(dataset);
-    dataset->x = x;
     dataset->features = columns;
-    return true;
+    dataset->x = TRY(float, dataset->nodes *columns, "random features", err);
+    if (dataset->x != NULL)
+        random_rows(dataset->x, dataset->nodes, columns, seed, id);
+    return dataset->x != NULL;
 }
 
 // The F of "random:F"; NULL: a path.
@@ -207,10 +203,7 @@ bool dataset_join_fits(const char *nodes, Error *err) {
     if (width_of(nodes) != NULL)
         return random_width(&columns, width_of(nodes), DATASET_MAX_FEATURES, err);
     CLEARED(npz_drop) Npz *npz = npz_open(nodes, err);
-    if (npz == NULL)
-        return false;
-    bool ok = roster_keys_fit(npz, err);
-    return ok || npz_name_file(err, nodes);
+    return npz != NULL && (roster_keys_fit(npz, err) || npz_name_file(err, nodes));
 }
 
 bool dataset_join(Dataset *dataset, const uint64_t *id, const char *nodes, int64_t seed,

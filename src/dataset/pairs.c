@@ -125,8 +125,8 @@ bool pairs_to_rows(Dataset *dataset, Pairs *pairs, const PairIds *are, const Req
         2,
         {{pairs->count, pairs->source, are->text}, {pairs->count, pairs->target, are->text}}};
     Pairs own = *pairs;
-    own.weight = NULL;
     bool beside = config_names_file(request->config->data.weights);
+    own.weight = beside ? NULL : pairs->weight;
     bool numbered = node_files_add_ids(request->node_files, &columns, err) &&
                     ids_number_nodes(&columns, &dataset->ids, &nodes,
                                      node_files_have_ids(request->node_files) ? -1 : request->rows,
@@ -136,8 +136,6 @@ bool pairs_to_rows(Dataset *dataset, Pairs *pairs, const PairIds *are, const Req
         memory_free(columns.of[2].value);
     if (!numbered)
         return false;
-    if (!beside)
-        own.weight = pairs->weight;
     if (beside && pairs->weight != NULL)
         warnings_add(&dataset->warnings,
                      "weights are those of data.weights, not of the edges' file");

@@ -21,15 +21,13 @@ enum {
 static size_t text_bytes(const char *path, bool *packed) {
     unsigned char head[2] = {0}, tail[4] = {0};
     size_t bytes = (size_t)file_size(path);
-    FILE *file = fopen(path, "rbe");
+    CLEARED(stream_drop) FILE *file = fopen(path, "rbe");
     *packed = file != NULL && bytes > 18 && fread(head, 1, 2, file) == 2 && head[0] == 0x1f &&
               head[1] == 0x8b;
     size_t least = bytes > UINT32_MAX / PACKED ? PACKED * bytes : bytes, said = 0;
     if (*packed && fseek(file, -4, SEEK_END) == 0 && fread(tail, 1, 4, file) == 4)
         for (int i = 3; i >= 0; i--)
             said = said << 8 | tail[i];
-    if (file != NULL)
-        fclose(file);
     return !*packed ? bytes : said >= least ? said : PACKED * bytes;
 }
 
@@ -86,19 +84,15 @@ static size_t bound_of_file(const char *path, const Format *format, Factor facto
 
 static size_t bound_of_dataset(const char *path, const Format *format) {
     FormatFile file[FORMAT_FILES];
-    Parts parts;
+    CLEARED(parts_clear) Parts parts = {0};
     size_t bytes = 0;
-    if (format->files == NULL && parts_find(&parts, path)) {
-        for (int i = 0; i < parts.count; i++)
-            bytes += bound_of_file(parts.path[i], format, format->factor);
-        parts_clear(&parts);
-        return bytes;
-    }
-    if (format->files == NULL)
+    int count = format->files != NULL ? format->files(path, file) : 0;
+    if (format->files == NULL && !parts_find(&parts, path))
         return bound_of_file(path, format, format->factor);
-    int count = format->files(path, file);
     for (int i = 0; i < count; i++)
         bytes += bound_of_file(file[i].path, format, format->factor);
+    for (int i = 0; i < parts.count; i++)
+        bytes += bound_of_file(parts.path[i], format, format->factor);
     return bytes;
 }
 

@@ -68,8 +68,7 @@ static bool note_text(Roster *roster, const RawIds *raw, const Config *config, c
                       Error *err) {
     int64_t number;
     for (int64_t e = 0; e < raw->count; e++) {
-        Cell cell = {raw->text + (raw->value[e] >> SPAN_BITS), span_bytes(raw->value[e]), false,
-                     false};
+        Cell cell = cell_of_span(raw->text, raw->value[e]);
         if (cell.length == 0)
             return error_data(err, "'%s': entry %ld is empty", key, e);
         id_note(&roster->kind, config, roster->path, e + 1, &cell, &number);
@@ -107,8 +106,7 @@ static bool settle(RawIds *raw, bool text, const Roster *roster, const Config *c
         return error_data(err, "some lists of ids are numbers, and some are text");
     IdKind kind = {0};
     for (int64_t e = 0; e < raw->count; e++) {
-        Cell cell = {raw->text + (raw->value[e] >> SPAN_BITS), span_bytes(raw->value[e]), false,
-                     false};
+        Cell cell = cell_of_span(raw->text, raw->value[e]);
         id_note(&kind, config, roster->path, e + 1, &cell, &raw->value[e]);
     }
     memory_free(raw->text);

@@ -15,6 +15,9 @@ typedef struct Cell {
     bool quoted;
     bool doubled; // it holds "" for a quote
 } Cell;
+static inline Cell cell_of_span(const char *text, int64_t span) {
+    return (Cell){.at = (char *)(uintptr_t)text + (span >> SPAN_BITS), .length = span_bytes(span)};
+}
 
 #define TABLE_OPEN_QUOTE "a quote is not closed in its line; cells have no line breaks here"
 typedef struct Table {

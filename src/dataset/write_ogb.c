@@ -101,10 +101,6 @@ static bool write_raw(const Dataset *d, const char *folder, Error *err) {
            write_table(folder, "raw/node-label.csv.gz", d->multilabel ? &several : &labels, err);
 }
 
-static bool has_splits(const Dataset *d) {
-    return has_split(d, SPLIT_TRAIN) || has_split(d, SPLIT_VAL) || has_split(d, SPLIT_TEST);
-}
-
 static bool write_splits(const Dataset *d, const char *folder, Error *err) {
     static const char *const names[] = {"split/random/train.csv.gz", "split/random/valid.csv.gz",
                                         "split/random/test.csv.gz"};
@@ -191,7 +187,7 @@ static bool flush_folders(const char *made, bool splits, Error *err) {
 
 static bool fill_folder(const void *dataset, const char *made, Error *err) {
     const Dataset *d = dataset;
-    bool splits = has_splits(d);
+    bool splits = any_split(d);
     return make_folders(made, splits, err) && write_raw(d, made, err) &&
            (!splits || write_splits(d, made, err)) && write_meta(d, made, err) &&
            write_text(made, "mapping/README.md", readme, err) &&
@@ -217,9 +213,9 @@ static bool write_folder(const Writing *writing, Error *err) {
 static void remark_splits(const Writing *writing) {
     const Dataset *d = writing->dataset;
     static const char *const names[] = {"training", "validation", "test"};
-    if (!has_splits(d))
+    if (!any_split(d))
         warnings_add(writing->remarks, "there are no splits, so split/ is left out");
-    for (int s = 0; has_splits(d) && s < 3; s++)
+    for (int s = 0; any_split(d) && s < 3; s++)
         if (!has_split(d, SPLIT_TRAIN + s))
             warnings_add(writing->remarks,
                          "there are no %s nodes: get_idx_split of ogb fails on the empty list",

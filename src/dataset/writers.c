@@ -143,10 +143,7 @@ void dataset_conversion_forecast(MemoryForecast *forecast, const Dataset *datase
 
 void remark_nodes_left_out(const Writing *writing) {
     const Dataset *d = writing->dataset;
-    bool splits = false;
-    for (int64_t i = 0; i < d->nodes && !splits; i++)
-        splits = d->split[i] != SPLIT_NONE;
-    if (d->x != NULL || d->classes > 0 || splits)
+    if (d->x != NULL || d->classes > 0 || any_split(d))
         warnings_add(writing->remarks,
                      "features, labels and splits are left out, for the format has no place for "
                      "them; data.nodes reads them from the same dataset as npz");
