@@ -12,3 +12,11 @@ static inline MemberValues integer_values(bool bf16) {
     CHECK(codec_configure(codec, &config, &values, &err), EXIT_CONFIG, "%s", err.text);
     return values;
 }
+
+// Of the integers of a row: a width is one plane, or planes of 1, 2 and 4 bits (codec.h).
+static inline int64_t true_bytes(int64_t columns, int bits) {
+    int64_t bytes = 0;
+    for (int plane = 1; plane <= 16; plane *= 2)
+        bytes += bits & plane ? (columns * plane + 7) / 8 : 0;
+    return bytes;
+}

@@ -194,12 +194,8 @@ static inline void halo_part(void *context, Rows received, int begin, int end, b
         look_at_row(look, p->halo_id[h], look->bits[h], floats(received) + h * received.stride);
 }
 
-// Of one row: a width is one plane, or planes of 1, 2 and 4 bits (codec.h).
 static inline int64_t row_bytes(int64_t columns, int bits, bool bf16) {
-    int64_t bytes = bf16 ? 4 : 8;
-    for (int plane = 1; plane <= 16; plane *= 2)
-        bytes += bits & plane ? (columns * plane + 7) / 8 : 0;
-    return bytes;
+    return (bf16 ? 4 : 8) + true_bytes(columns, bits);
 }
 
 // Headers, parameters and payload of all messages that this rank sends (ALGORITHMS A.1).

@@ -172,13 +172,6 @@ static inline float parameter(const RoundTrip *t, int array, int64_t position) {
     return found;
 }
 
-static inline int64_t true_bytes(int64_t columns, int bits) {
-    int64_t bytes = 0;
-    for (int plane = 1; plane <= 16; plane *= 2)
-        bytes += bits & plane ? (columns * plane + 7) / 8 : 0;
-    return bytes;
-}
-
 static inline float bf16_cut(float x) { // towards zero
     uint32_t bits;
     memcpy(&bits, &x, 4);

@@ -80,3 +80,7 @@ static inline bool graph_cliques(int64_t i, int64_t j, int64_t n, uint64_t seed)
     (void)seed, (void)n;
     return i != j && (i % 2 == j % 2 || i + j == 1);
 }
+
+static const EdgeRule graph_rules[] = {graph_random, graph_random_both, graph_loops,
+                                       graph_empty,  graph_star,        graph_cliques};
+enum { GRAPH_RULES = sizeof graph_rules / sizeof graph_rules[0] };

@@ -34,6 +34,10 @@ static inline bool hyper_two(int64_t h, int64_t v, uint64_t seed) {
     return h % 2 == v % 2 && graph_uniform(seed, h, v) < 0.3;
 }
 
+static const PinRule hyper_rules[] = {hyper_random, hyper_mixed, hyper_isolated, hyper_empty,
+                                      hyper_two};
+enum { HYPER_RULES = sizeof hyper_rules / sizeof hyper_rules[0] };
+
 static inline int hyper_role(const HyperKind *kind, int64_t h, int64_t v, uint64_t seed) {
     if (!kind->rule(h, v, seed))
         return 0;

@@ -10,6 +10,12 @@ static inline Config config_for(const char *method) {
     return config;
 }
 
+// The parts by a method, with what is usual.
+static inline void cut_by(const char *method, int32_t *part, const Dataset *d, int parts) {
+    Config config = config_for(method);
+    assert_ok(partition_cut(part, d, parts, &config, &err, &(Warnings){0}));
+}
+
 // Bytes that a cut has in use at most, beside what is in use before.
 static inline size_t bytes_of_cut(const Dataset *d, const char *method, int parts) {
     Config config = config_for(method);
@@ -18,6 +24,5 @@ static inline size_t bytes_of_cut(const Dataset *d, const char *method, int part
     void *filler = memory_alloc(memory_peak() - memory_in_use(), "test"); // now in use is the peak
     size_t before = memory_peak();
     assert_ok(partition_cut(part, d, parts, &config, &err, &(Warnings){0}));
-    size_t most = memory_peak() - before;
-    return most;
+    return memory_peak() - before;
 }

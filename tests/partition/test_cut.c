@@ -28,10 +28,6 @@ static const char *const *method_words(bool star) {
     return word;
 }
 
-static const EdgeRule rules[] = {graph_random, graph_random_both, graph_loops,
-                                 graph_empty,  graph_star,        graph_cliques};
-enum { RULES = sizeof rules / sizeof rules[0] };
-
 // Each cut by METIS is a process, whose start takes the sanitizers longer than all cuts.
 #ifdef __SANITIZE_ADDRESS__
 enum { SIZE_STEP = 2 };
@@ -42,41 +38,36 @@ enum { SIZE_STEP = 1 };
 TEST(test_every_method_fills_every_part_and_repeats) {
     static const int sizes[] = {1, 2, 3, 8, 34, 150}, counts[] = {1, 2, 3, 4, 8};
     int32_t part[150], again[150];
-    for (int r = 0; r < RULES; r++)
+    for (int r = 0; r < GRAPH_RULES; r++)
         for (int s = r % SIZE_STEP; s < 6; s += SIZE_STEP) {
-            OWNED(Dataset) d = graph_make(sizes[s], rules[r], false, 1);
+            OWNED(Dataset) d = graph_make(sizes[s], graph_rules[r], false, 1);
             for (const char *const *method = method_words(false); *method != NULL; method++)
                 for (int c = 0; c < 5 && counts[c] <= sizes[s]; c++) {
-                    Config config = config_for(*method);
-                    assert_ok(partition_cut(part, &d, counts[c], &config, &err, &(Warnings){0}));
+                    cut_by(*method, part, &d, counts[c]);
                     assert_good_cut(part, sizes[s], counts[c]);
-                    assert_ok(partition_cut(again, &d, counts[c], &config, &err, &(Warnings){0}));
+                    cut_by(*method, again, &d, counts[c]);
                     assert_memory_equal(part, again, (size_t)sizes[s] * sizeof part[0]);
                 }
         }
 }
 
-static const PinRule pin_rules[] = {hyper_random, hyper_mixed, hyper_isolated, hyper_empty,
-                                    hyper_two};
-
 static void check_hyper_cut(const Dataset *d, const char *method, int parts) {
     int32_t part[200], again[200];
-    Config config = config_for(method);
-    assert_ok(partition_cut(part, d, parts, &config, &err, &(Warnings){0}));
+    cut_by(method, part, d, parts);
     assert_good_cut(part, d->nodes, parts);
     for (int64_t h = 0; h < d->hyperedges; h++)
         assert_in_range(part[d->nodes + h], 0, parts - 1);
-    assert_ok(partition_cut(again, d, parts, &config, &err, &(Warnings){0}));
+    cut_by(method, again, d, parts);
     assert_memory_equal(part, again, (size_t)(d->nodes + d->hyperedges) * sizeof part[0]);
 }
 
 TEST(test_every_method_cuts_hypergraphs) {
     static const int sizes[] = {1, 3, 8, 90}, counts[] = {1, 2, 3, 4, 8};
-    for (int r = 0; r < 5; r++)
+    for (int r = 0; r < HYPER_RULES; r++)
         for (int s = 0; s < 4; s++)
             for (int turn = 0; turn < test_turns(1, 2); turn++) { // each cut by METIS is a process
                 bool directed = (r + s + turn) % 2 == 1;
-                HyperKind kind = {sizes[s], 110 - sizes[s], pin_rules[r], directed, r % 2 == 0};
+                HyperKind kind = {sizes[s], 110 - sizes[s], hyper_rules[r], directed, r % 2 == 0};
                 OWNED(Dataset) d = hyper_make(kind, 1);
                 for (const char *const *method = method_words(true); *method != NULL; method++)
                     for (int c = 0; c < 5 && counts[c] <= sizes[s]; c++)
@@ -96,14 +87,13 @@ static int64_t largest(const int32_t *part, int64_t nodes, int parts) {
 TEST(test_random_and_blocks_are_even_and_what_they_say) {
     int32_t part[101], other[101];
     OWNED(Dataset) d = graph_make(101, graph_random, false, 1);
-    Config config = config_for("blocks");
-    assert_ok(partition_cut(part, &d, 4, &config, &err, &(Warnings){0}));
+    cut_by("blocks", part, &d, 4);
     assert_int_equal(largest(part, 101, 4), 26); // ceil(101 / 4)
     for (int v = 1; v < 101; v++)
         assert_true(part[v] >= part[v - 1]);
-    config = config_for("random");
-    assert_ok(partition_cut(part, &d, 4, &config, &err, &(Warnings){0}));
+    cut_by("random", part, &d, 4);
     assert_int_equal(largest(part, 101, 4), 26);
+    Config config = config_for("random");
     config.partition.seed = 4;
     assert_ok(partition_cut(other, &d, 4, &config, &err, &(Warnings){0}));
     assert_memory_not_equal(part, other, sizeof part);
@@ -121,8 +111,7 @@ TEST(test_methods_get_what_they_ask_for) {
 TEST(test_metis_finds_the_two_cliques) {
     int32_t part[80];
     OWNED(Dataset) d = graph_make(80, graph_cliques, false, 1);
-    Config config = config_for("metis");
-    assert_ok(partition_cut(part, &d, 2, &config, &err, &(Warnings){0}));
+    cut_by("metis", part, &d, 2);
     for (int v = 0; v < 80; v++)
         assert_int_equal(part[v], part[v % 2]);
     assert_int_not_equal(part[0], part[1]);
@@ -143,9 +132,8 @@ TEST(test_metis_cuts_a_dirty_graph_like_a_clean_one) {
                 dirty.target[dirty.edges++] = clean.target[e];
         dirty.offset[i + 1] = dirty.edges;
     }
-    Config config = config_for("metis");
-    assert_ok(partition_cut(clean_part, &clean, 3, &config, &err, &(Warnings){0}));
-    assert_ok(partition_cut(dirty_part, &dirty, 3, &config, &err, &(Warnings){0}));
+    cut_by("metis", clean_part, &clean, 3);
+    cut_by("metis", dirty_part, &dirty, 3);
     assert_memory_equal(clean_part, dirty_part, sizeof clean_part);
     dataset_clear(&clean);
     dataset_clear(&dirty);
@@ -236,11 +224,10 @@ TEST(test_part_files_are_checked) {
                            cases[i].expected);
             continue;
         }
-        assert_ok(partition_cut(part, &d, 3, &config, &err, &(Warnings){0}));
+        cut_by(method, part, &d, 3);
         assert_memory_equal(part, expected, sizeof part);
         method[strlen(method) - strlen(".part.3")] = '\0'; // the ending may be left out
-        config = config_for(method);
-        assert_ok(partition_cut(part, &d, 3, &config, &err, &(Warnings){0}));
+        cut_by(method, part, &d, 3);
         assert_memory_equal(part, expected, sizeof part);
     }
 }

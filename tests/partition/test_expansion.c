@@ -111,8 +111,7 @@ TEST(test_methods_find_the_two_groups) {
     OWNED(Dataset) d = hyper_make((HyperKind){80, 60, hyper_two, false, false}, 5);
     for (int m = 0; m < 3; m++) {
         int32_t part[140];
-        Config config = config_for(methods[m]);
-        assert_ok(partition_cut(part, &d, 2, &config, &err, &(Warnings){0}));
+        cut_by(methods[m], part, &d, 2);
         assert_int_not_equal(part[0], part[1]);
         for (int v = 0; v < 80; v++)
             assert_int_equal(part[v], part[v % 2]);
@@ -142,8 +141,7 @@ TEST(test_small_hyperedges_weigh_more) {
     for (int m = 0; m < 2; m++) {
         int32_t part[242];
         int cut = 0;
-        Config config = config_for(methods[m]);
-        assert_ok(partition_cut(part, &d, 2, &config, &err, &(Warnings){0}));
+        cut_by(methods[m], part, &d, 2);
         for (int h = 0; h < 160; h++)
             cut += part[h % 80] != part[next_in_group(h % 80, 1 + h / 80)];
         assert_true(cut <= 16); // a random cut has 80
@@ -162,8 +160,7 @@ TEST(test_star_balances_pins) {
     OWNED(Dataset) d = hyper_make((HyperKind){800, 400, tapering, false, false}, 5);
     int32_t part[1200];
     int64_t pins[4] = {0}, most = 0, sum = 0;
-    Config config = config_for("metis:star");
-    assert_ok(partition_cut(part, &d, 4, &config, &err, &(Warnings){0}));
+    cut_by("metis:star", part, &d, 4);
     for (int64_t h = 0; h < 400; h++)
         for (int64_t v = 0; v < 800; v++)
             pins[part[800 + h]] += tapering(h, v, 0);
@@ -197,10 +194,9 @@ TEST(test_nodes_are_balanced_by_their_weight) {
     for (int scale = 0; scale < 2; scale++) // weights whose sum is beyond 2^31, too
         for (int m = 0; m < 2; m++) {
             int32_t part[1200];
-            Config config = config_for(methods[m]);
             for (int v = 0; v < 800; v++)
                 d.node_weight[v] = (v < 200 ? 10 : 1) * (scale == 0 ? 1 : 40000000);
-            assert_ok(partition_cut(part, &d, 4, &config, &err, &(Warnings){0}));
+            cut_by(methods[m], part, &d, 4);
             assert_true(heaviest(part, &d, 4) < 1.1);
         }
 }

@@ -156,8 +156,7 @@ TEST(communities_are_found_and_parts_are_even) {
     for (int parts = 2; parts <= 8; parts *= 2) {
         double cut[3], balance = 0;
         for (int m = 0; m < 3; m++) {
-            Config config = config_for(names[m]);
-            assert_ok(partition_cut(part, &d, parts, &config, &err, &(Warnings){0}));
+            cut_by(names[m], part, &d, parts);
             cut[m] = (double)cut_entries(&d, part, parts, &balance);
         }
         assert_true(balance <= 1.03); // of fennel, the last

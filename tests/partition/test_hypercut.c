@@ -5,12 +5,10 @@
 #include "method.h"
 
 enum { NODES_MADE = 40, HYPEREDGES_MADE = 57, ROWS = NODES_MADE + HYPEREDGES_MADE };
-static const PinRule rules[] = {hyper_random, hyper_mixed, hyper_isolated, hyper_empty, hyper_two};
-enum { RULES = sizeof rules / sizeof rules[0] };
 static const int part_counts[] = {1, 2, 3, 4, 8};
 
 static HyperKind kind_of(int r, int c) {
-    return (HyperKind){NODES_MADE, HYPEREDGES_MADE, rules[r], c % 2 == 1, (r + c) % 2 == 0};
+    return (HyperKind){NODES_MADE, HYPEREDGES_MADE, hyper_rules[r], c % 2 == 1, (r + c) % 2 == 0};
 }
 
 // Places each hyperedge by comparing all parts.
@@ -33,14 +31,13 @@ static void homes_by_definition(int32_t *part, const HyperKind *kind, int parts)
 
 TEST(test_homes_follow_the_majority_rule) {
     static const char *const methods[] = {"blocks", "random"};
-    for (int r = 0; r < RULES; r++)
+    for (int r = 0; r < HYPER_RULES; r++)
         for (int c = 0; c < 5; c++)
             for (int m = 0; m < 2; m++) {
                 int32_t part[ROWS], expected[ROWS];
                 HyperKind kind = kind_of(r, c);
                 OWNED(Dataset) d = hyper_make(kind, 5);
-                Config config = config_for(methods[m]);
-                assert_ok(partition_cut(part, &d, part_counts[c], &config, &err, &(Warnings){0}));
+                cut_by(methods[m], part, &d, part_counts[c]);
                 memcpy(expected, part, sizeof part);
                 homes_by_definition(expected, &kind, part_counts[c]);
                 assert_memory_equal(part, expected, sizeof part);
@@ -149,7 +146,7 @@ static void check_parts(const Json *report, const Measures *m, int parts) {
 }
 
 TEST(test_measures_are_those_of_their_definitions) {
-    for (int r = 0; r < RULES; r++)
+    for (int r = 0; r < HYPER_RULES; r++)
         for (int c = 0; c < 5; c++) {
             HyperKind kind = kind_of(r, c);
             CLEARED(cut_close) Cut cut = cut_open(hyper_make(kind, 5), part_counts[c], NULL, true);

@@ -3,8 +3,7 @@
 #include "cut.h"
 
 enum { NODES_MADE = 61, HYPEREDGES_MADE = 43 };
-static const PinRule rules[] = {hyper_random, hyper_mixed, hyper_isolated, hyper_empty, hyper_two};
-enum { RULES = sizeof rules / sizeof rules[0], FAR_AWAY = 1000 };
+enum { FAR_AWAY = 1000 };
 
 typedef struct Made {
     HyperKind kind;
@@ -14,11 +13,12 @@ typedef struct Made {
 
 static void for_each_cut(void (*check)(const Made *made)) {
     static const int part_counts[] = {1, 2, 3, 4, 8};
-    for (int r = 0; r < RULES; r++)
+    for (int r = 0; r < HYPER_RULES; r++)
         for (int c = 0; c < 5; c++)
             for (int directed = 0; directed < 2; directed++) {
-                Made made = {.kind = {NODES_MADE, HYPEREDGES_MADE, rules[r], directed, (r + c) % 2},
-                             .seed = 5};
+                Made made = {
+                    .kind = {NODES_MADE, HYPEREDGES_MADE, hyper_rules[r], directed, (r + c) % 2},
+                    .seed = 5};
                 made.cut = cut_open(hyper_make(made.kind, made.seed), part_counts[c], NULL, true);
                 check(&made);
                 cut_close(&made.cut);

@@ -3,17 +3,14 @@
 #include "cut.h"
 #include "fringe/base/terminal.h"
 
-static const EdgeRule rules[] = {graph_random, graph_random_both, graph_loops,
-                                 graph_empty,  graph_star,        graph_cliques};
-enum { RULES = sizeof rules / sizeof rules[0] };
 static const int part_counts[] = {1, 2, 3, 8};
 
 static void for_each_cut(void (*check)(const Cut *cut)) {
-    for (int r = 0; r < RULES; r++)
+    for (int r = 0; r < GRAPH_RULES; r++)
         for (int c = 0; c < 4; c++) {
             CLEARED(cut_close)
-            Cut cut =
-                cut_open(graph_make(61, rules[r], (r + c) % 2, 5), part_counts[c], NULL, true);
+            Cut cut = cut_open(graph_make(61, graph_rules[r], (r + c) % 2, 5), part_counts[c], NULL,
+                               true);
             check(&cut);
         }
 }
