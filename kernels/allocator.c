@@ -63,6 +63,12 @@ void *alloc_pinned_mirror(const Allocator *allocator, void *device, size_t bytes
     return allocator->backend->host_is_device ? device : alloc_pinned(allocator, bytes, what);
 }
 
+void *alloc_mirrored(const Allocator *allocator, void *device, size_t bytes, const char *what) {
+    void *block = alloc_device(allocator, bytes, what);
+    memcpy(device, &block, sizeof block);
+    return alloc_pinned_mirror(allocator, block, bytes, what);
+}
+
 const void *alloc_mirror(const Allocator *allocator, const void *host, size_t bytes,
                          const char *what) {
     const Backend *b = allocator->backend;

@@ -274,6 +274,8 @@ void *alloc_host(const Allocator *allocator, size_t bytes, const char *what); //
 void *alloc_device(const Allocator *allocator, size_t bytes, const char *what);
 void *alloc_pinned(const Allocator *allocator, size_t bytes, const char *what);
 void *alloc_pinned_mirror(const Allocator *allocator, void *device, size_t bytes, const char *what);
+// The mirror of a block that is allocated, too: *device, a pointer of any type.
+void *alloc_mirrored(const Allocator *allocator, void *device, size_t bytes, const char *what);
 const void *alloc_mirror(const Allocator *allocator, const void *host, size_t bytes,
                          const char *what);
 Rows alloc_rows(const Allocator *allocator, int64_t count, int64_t columns, const char *what);

@@ -15,8 +15,7 @@ void widths_alloc(Widths *widths, const Allocator *allocator, int64_t count) {
     const char *what = "widths of messages";
     assert(count >= 0 && count <= INT32_MAX);
     *widths = (Widths){.backend = allocator->backend, .count = count};
-    widths->place = alloc_device(allocator, place_bytes(count), what);
-    widths->host_place = alloc_pinned_mirror(allocator, widths->place, place_bytes(count), what);
+    widths->host_place = alloc_mirrored(allocator, &widths->place, place_bytes(count), what);
 }
 
 void widths_fill(Widths *widths, int bits) {

@@ -37,8 +37,7 @@ static void alloc_flow(SampledRows *rows, const Allocator *allocator, const Halo
     rows->drawn = alloc_host(allocator, count, what);
     if (has_widths)
         rows->bits = alloc_host(allocator, count, what);
-    rows->device_list = alloc_device(allocator, bytes, what);
-    rows->list = alloc_pinned_mirror(allocator, rows->device_list, bytes, what);
+    rows->list = alloc_mirrored(allocator, &rows->device_list, bytes, what);
 }
 
 void channel_alloc_sample(Channel *channel, const Allocator *allocator) {

@@ -176,10 +176,8 @@ size_t counts_bytes(const Model *m) {
 
 static void alloc_counts(Model *m, const Allocator *allocator) {
     const char *what = "metric counts";
-    m->device_counts = alloc_device(allocator, counts_bytes(m), what);
-    m->device_loss = alloc_device(allocator, LOSS_BYTES, what);
-    m->counts = alloc_pinned_mirror(allocator, m->device_counts, counts_bytes(m), what);
-    m->loss = alloc_pinned_mirror(allocator, m->device_loss, LOSS_BYTES, what);
+    m->counts = alloc_mirrored(allocator, &m->device_counts, counts_bytes(m), what);
+    m->loss = alloc_mirrored(allocator, &m->device_loss, LOSS_BYTES, what);
     if (m->parts.shard->numeric)
         alloc_errors(m, allocator);
 }

@@ -86,11 +86,8 @@ void alloc_label_input(Model *m, const Allocator *allocator) {
         return;
     in->own_drawn = alloc_rows(allocator, n, classes, what);
     in->halo_drawn = alloc_rows(allocator, halo, classes, what);
-    in->drawn = alloc_device(allocator, (size_t)n * sizeof(float), what);
-    in->drawn_too = alloc_device(allocator, (size_t)halo * sizeof(float), what);
-    in->host = alloc_pinned_mirror(allocator, in->drawn, (size_t)n * sizeof(float), what);
-    in->host_too =
-        alloc_pinned_mirror(allocator, in->drawn_too, (size_t)halo * sizeof(float), what);
+    in->host = alloc_mirrored(allocator, &in->drawn, (size_t)n * sizeof(float), what);
+    in->host_too = alloc_mirrored(allocator, &in->drawn_too, (size_t)halo * sizeof(float), what);
     in->row = alloc_pinned(allocator, (size_t)n * sizeof(float), what);
 }
 

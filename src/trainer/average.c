@@ -14,9 +14,7 @@ void average_alloc(Trainer *t, const Allocator *allocator) {
         return;
     a->kept =
         alloc_host(allocator, memory_product(a->most, trainer_flat_bytes(t)), "weights to average");
-    a->device = alloc_device(allocator, trainer_flat_bytes(t), "average of weights");
-    a->mean =
-        alloc_pinned_mirror(allocator, a->device, trainer_flat_bytes(t), "average of weights");
+    a->mean = alloc_mirrored(allocator, &a->device, trainer_flat_bytes(t), "average of weights");
     if (allocator->forecast != NULL)
         return;
     memset(a->kept, 0, (size_t)a->most * trainer_flat_bytes(t));

@@ -27,15 +27,12 @@ void trainer_alloc_flat(Trainer *t, const Allocator *allocator) {
     FlatArray all[FLAT];
     flat_arrays(t, all);
     for (int i = 0; i < FLAT; i++) {
-        *all[i].device = alloc_device(allocator, trainer_flat_bytes(t), all[i].what);
-        *all[i].host =
-            alloc_pinned_mirror(allocator, *all[i].device, trainer_flat_bytes(t), all[i].what);
+        *all[i].host = alloc_mirrored(allocator, all[i].device, trainer_flat_bytes(t), all[i].what);
         if (allocator->forecast == NULL) // the device gets it by trainer_upload
             memset(*all[i].host, 0, trainer_flat_bytes(t));
     }
-    t->device.square = alloc_device(allocator, sizeof *t->square, "parameter gradients");
     t->square =
-        alloc_pinned_mirror(allocator, t->device.square, sizeof *t->square, "parameter gradients");
+        alloc_mirrored(allocator, &t->device.square, sizeof *t->square, "parameter gradients");
     t->state_hash = alloc_host(allocator, memory_product(t->comm->size, sizeof *t->state_hash),
                                "hashes of the ranks' state");
 }

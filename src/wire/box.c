@@ -74,12 +74,6 @@ int64_t box_longest(const MessageBox *box) {
 
 static int64_t all_rows(const MessageBox *box) { return box->offset[box->count]; }
 
-static size_t range_bytes(const MessageBox *box) { return (size_t)all_rows(box) * sizeof(float); }
-
-static size_t distance_bytes(const MessageBox *box) {
-    return (size_t)box->count * 2 * sizeof(double);
-}
-
 static void alloc_widths(MessageBox *box, const Allocator *allocator) {
     const char *what = "widths of messages";
     box->bits = alloc_host(allocator, (size_t)all_rows(box), what);
@@ -89,28 +83,16 @@ static void alloc_widths(MessageBox *box, const Allocator *allocator) {
                      box_rows(box, i));
 }
 
-static void alloc_ranges(MessageBox *box, const Allocator *allocator) {
-    const char *what = "ranges of messages";
-    box->device_range = alloc_device(allocator, range_bytes(box), what);
-    box->range = alloc_pinned_mirror(allocator, box->device_range, range_bytes(box), what);
-}
-
 static void alloc_numbers(MessageBox *box, const Allocator *allocator) {
     const char *what = "messages";
     size_t bytes = (size_t)box->count * sizeof(int64_t);
-    if (box->end == RESIDUAL_SENDER) {
-        box->device_bad = alloc_device(allocator, bytes, what);
-        box->bad = alloc_pinned_mirror(allocator, box->device_bad, bytes, what);
-    }
-    if (box->end == RESIDUAL_SENDER && box->options->skips) {
-        box->device_distance = alloc_device(allocator, distance_bytes(box), what);
-        box->distance =
-            alloc_pinned_mirror(allocator, box->device_distance, distance_bytes(box), what);
-    }
-    if (wire_uses_device_memory(allocator->backend)) {
-        box->device_checksum = alloc_device(allocator, bytes, what);
-        box->checksum = alloc_pinned_mirror(allocator, box->device_checksum, bytes, what);
-    }
+    if (box->end == RESIDUAL_SENDER)
+        box->bad = alloc_mirrored(allocator, &box->device_bad, bytes, what);
+    if (box->end == RESIDUAL_SENDER && box->options->skips)
+        box->distance = alloc_mirrored(allocator, &box->device_distance,
+                                       (size_t)box->count * 2 * sizeof(double), what);
+    if (wire_uses_device_memory(allocator->backend))
+        box->checksum = alloc_mirrored(allocator, &box->device_checksum, bytes, what);
 }
 
 static void alloc_scratch(MessageBox *box, const Allocator *allocator) {
@@ -127,7 +109,8 @@ void box_alloc(MessageBox *box, const Allocator *allocator) {
     if (has_widths)
         alloc_widths(box, allocator);
     if (has_widths && box->end == RESIDUAL_SENDER)
-        alloc_ranges(box, allocator);
+        box->range = alloc_mirrored(allocator, &box->device_range,
+                                    (size_t)all_rows(box) * sizeof(float), "ranges of messages");
     alloc_numbers(box, allocator);
     alloc_scratch(box, allocator);
     box_alloc_residuals(box, allocator);

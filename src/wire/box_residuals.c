@@ -44,10 +44,8 @@ static void alloc_memory(MessageBox *box, const Allocator *allocator, int r) {
             of->place[i + 1] = end;
     }
     of->memory = alloc_device(allocator, end, what);
-    if (residual->follows == NULL)
-        return;
-    of->device_follows = alloc_device(allocator, follows_bytes(box), what);
-    of->follows = alloc_pinned_mirror(allocator, of->device_follows, follows_bytes(box), what);
+    if (residual->follows != NULL)
+        of->follows = alloc_mirrored(allocator, &of->device_follows, follows_bytes(box), what);
 }
 
 static size_t row_bytes(const MessageBox *box) {
@@ -65,10 +63,8 @@ void box_alloc_residuals(MessageBox *box, const Allocator *allocator) {
     if (!replaces_rows(box))
         return;
     box->rows = alloc_rows(allocator, box_longest(box), box->columns, what);
-    box->device_row = alloc_device(allocator, row_bytes(box), what);
-    box->device_gid = alloc_device(allocator, gid_bytes(box), what);
-    box->row = alloc_pinned_mirror(allocator, box->device_row, row_bytes(box), what);
-    box->gid = alloc_pinned_mirror(allocator, box->device_gid, gid_bytes(box), what);
+    box->row = alloc_mirrored(allocator, &box->device_row, row_bytes(box), what);
+    box->gid = alloc_mirrored(allocator, &box->device_gid, gid_bytes(box), what);
 }
 
 // Encoding and decoding read them.
