@@ -45,8 +45,7 @@ static double variance(const Model *m, int64_t group, int b) {
 
 // False if the incumbent of this round costs nothing.
 static bool set_weights(Model *m) {
-    Normalizers normalizers = problem_normalizers(m->problem);
-    m->weights = problem_weights(m->problem, &normalizers);
+    m->weights = problem_weights(m->problem, &(Normalizers){0});
     double cost = m->weights.seconds * m->longer;
     for (int64_t g = m->begin; g < m->end; g++)
         cost += variance(m, g, m->incumbent[g]);

@@ -73,7 +73,7 @@ Normalizers problem_normalizers(const Problem *problem);
 typedef struct Weights { // cost of a unit of V and of a second in the objective; 0: dropped term
     double variance, seconds;
 } Weights;
-Weights problem_weights(const Problem *problem, const Normalizers *normalizers);
+Weights problem_weights(const Problem *problem, Normalizers *normalizers); // and fills those
 // True if the objective of `found` is smaller than that of `there` by more than rounding errors.
 bool value_gains(const Value *found, const Value *there);
 // The same width for all groups: index into Problem.bits.

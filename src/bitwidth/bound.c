@@ -12,7 +12,6 @@ typedef struct Relaxation {
 
 static void relaxation_init(Relaxation *x, const Problem *problem) {
     *x = (Relaxation){.problem = problem,
-                      .normalizers = problem_normalizers(problem),
                       .round = ALLOC(Round, problem->rounds, "relaxation of a problem")};
     x->weights = problem_weights(problem, &x->normalizers);
     for (int r = 0; r < problem->rounds; r++) {

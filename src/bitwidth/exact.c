@@ -174,8 +174,7 @@ static double search_price(Search *search) {
 }
 
 static double solve_hidden(const Problem *problem, Solution *solution) {
-    Search search = {
-        .problem = problem, .solution = solution, .normalizers = problem_normalizers(problem)};
+    Search search = {.problem = problem, .solution = solution};
     search.weights = problem_weights(problem, &search.normalizers);
     double dv = search.normalizers.v_nad - search.normalizers.v_ut;
     search.tied = search.weights.variance == 0 && dv > 0;
@@ -192,9 +191,8 @@ static double solve_hidden(const Problem *problem, Solution *solution) {
 }
 
 static double solve_sum(const Problem *problem, Solution *solution) {
-    Normalizers normalizers = problem_normalizers(problem);
     CLEARED(memory_drop) uint8_t *choice = ALLOC(uint8_t, problem->groups, "choice of a problem");
-    double gap = solve_rounds(problem, problem_weights(problem, &normalizers), choice);
+    double gap = solve_rounds(problem, problem_weights(problem, &(Normalizers){0}), choice);
     put_in_order(problem, choice);
     offer(problem, solution, "fronts", choice);
     say_proven(solution, solution->value.objective - gap);

@@ -172,19 +172,19 @@ Normalizers problem_normalizers(const Problem *p) {
     return normalizers;
 }
 
-Weights problem_weights(const Problem *p, const Normalizers *normalizers) {
+Weights problem_weights(const Problem *p, Normalizers *normalizers) {
+    *normalizers = problem_normalizers(p);
     double dv = normalizers->v_nad - normalizers->v_ut, dt = normalizers->t_nad - normalizers->t_ut;
     return (Weights){dv > tiny ? p->lambda / dv : 0, dt > tiny ? (1 - p->lambda) / dt : 0};
 }
 
 bool problem_is_open(const Problem *p) {
-    Normalizers normalizers = problem_normalizers(p);
-    Weights weights = problem_weights(p, &normalizers);
+    Weights weights = problem_weights(p, &(Normalizers){0});
     return p->hidden == 0 && weights.variance > 0 && weights.seconds > 0;
 }
 
 Value problem_value(const Problem *p, const uint8_t *choice) {
-    Normalizers normalizers = problem_normalizers(p);
+    Normalizers normalizers;
     Weights weights = problem_weights(p, &normalizers);
     Value value = {.variance = total_variance(p, choice), .seconds = total_seconds(p, choice)};
     value.objective = weights.variance * (value.variance - normalizers.v_ut) +
