@@ -24,7 +24,6 @@ char *checkpoint_path(char out[PATH_BYTES], const char *run_dir, int64_t epoch);
 char *checkpoint_file(char out[PATH_BYTES], const char *folder, const char *section);
 #define CHECKPOINT_PATH(run_dir, epoch) checkpoint_path((char[PATH_BYTES]){0}, run_dir, epoch)
 #define CHECKPOINT_FILE(folder, section) checkpoint_file((char[PATH_BYTES]){0}, folder, section)
-// Lists the checkpoints of a run.
 bool checkpoint_list(EpochList *list, const char *run_dir, Error *err);
 
 // The contents of checkpoint.json.

@@ -27,18 +27,14 @@ static bool configure_bits(GradForm *form, const Config *config, Error *err) {
     return true;
 }
 
-// Rows begin at whole cache lines.
-static bool check_bucket(int64_t bucket, Error *err) {
-    return bucket % 16 == 0 ||
-           error_config(err, "gradients.bucket: expected a multiple of 16, found %ld", bucket);
-}
-
 bool gradsync_configure(GradForm *form, const Config *config, Error *err) {
     const Compressor *used = family_find(&compressor_family, config->gradients.codec, NULL, err);
     form->full_sums = strcmp(config->gradients.down, "fp32") == 0;
     form->bucket = config->gradients.bucket;
     form->random = config_random(config);
-    return used != NULL && check_bucket(form->bucket, err) &&
-           (used->configure == NULL || used->configure(form, config, err)) &&
+    if (used != NULL && form->bucket % 16 != 0) // rows begin at whole cache lines
+        return error_config(err, "gradients.bucket: expected a multiple of 16, found %ld",
+                            form->bucket);
+    return used != NULL && (used->configure == NULL || used->configure(form, config, err)) &&
            configure_bits(form, config, err);
 }

@@ -233,7 +233,6 @@ static inline bool posts(const ModelShape *shape, PostStep step) {
     return has;
 }
 extern const LayerKind layer_jump;
-// The rule of one layer.
 static inline const LayerKind *rule_of(const ModelShape *shape, int l) {
     return is_jump(shape, l) ? &layer_jump : shape->kind;
 }

@@ -77,11 +77,8 @@ static void put_messages(JsonWriter *w, const Json *exchanges) {
 
 // --- exchanges
 
-static void put_number_of(JsonWriter *w, const Json *object, const char *key) {
-    json_put_double(w, key, json_get_number(object, key));
-}
-
 static void put_exchanges(JsonWriter *w, const RunRecord *run) {
+    static const char *const numbers[] = {"columns", "rows", "rows_of_sources_alone"};
     const Json *exchanges = record_member(run, "exchanges");
     if (exchanges == NULL || json_type(exchanges) != JSON_ARRAY)
         return;
@@ -89,11 +86,10 @@ static void put_exchanges(JsonWriter *w, const RunRecord *run) {
         for (const Json *at = json_first(exchanges); at != NULL; at = json_next(at)) {
             const Json *direction = json_get_of(at, "direction", JSON_STRING);
             JSON_PUT_OBJECT(w, NULL) {
-                put_number_of(w, at, "layer");
+                json_put_double(w, "layer", json_get_number(at, "layer"));
                 json_put_string(w, "direction", direction != NULL ? json_string(direction) : NULL);
-                put_number_of(w, at, "columns");
-                put_number_of(w, at, "rows");
-                put_number_of(w, at, "rows_of_sources_alone");
+                for (int i = 0; i < FAMILY_COUNT(numbers); i++)
+                    json_put_double(w, numbers[i], json_get_number(at, numbers[i]));
             }
         }
     JSON_PUT_OBJECT(w, "messages")

@@ -30,5 +30,4 @@ typedef struct Planning {
 // ---- work.c
 // Of one rank in the phase of a layer and direction.
 Work work_of(const Planning *p, int rank, int l, int d);
-// Bytes of a message of so many rows.
 double message_bytes(const Planning *p, int l, int d, double rows);
