@@ -152,22 +152,18 @@ bool cell_number(const Table *table, const Cell *cell, float *out) {
 
 // ---- lines
 
+static bool is_empty(Scan line) { return scan_at_line_end(&line); }
+
 bool table_next(Table *table, Scan *scan, bool *first) {
     for (; scan->at < scan->end; scan_next_line(scan)) {
         if (is_comment(scan->at)) {
             table->late += !*first;
-            continue;
-        }
-        const char *begin = scan->at;
-        bool empty = scan_at_line_end(scan);
-        scan->at = begin;
-        if (empty)
-            continue;
-        if (!*first || !table->header) {
+        } else if (!is_empty(*scan)) {
+            bool names = *first && table->header;
             *first = false;
-            return true;
+            if (!names)
+                return true;
         }
-        *first = false;
     }
     return false;
 }
@@ -176,13 +172,9 @@ bool table_next(Table *table, Scan *scan, bool *first) {
 
 // Puts the next line that is no comment at the scan; unlike table_next it knows of no header.
 static bool next_line(Scan *scan) {
-    for (; scan->at < scan->end; scan_next_line(scan)) {
-        const char *begin = scan->at;
-        bool empty = scan_at_line_end(scan);
-        scan->at = begin;
-        if (!empty && !is_comment(scan->at))
+    for (; scan->at < scan->end; scan_next_line(scan))
+        if (!is_empty(*scan) && !is_comment(scan->at))
             return true;
-    }
     return false;
 }
 

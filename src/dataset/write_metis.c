@@ -130,15 +130,14 @@ static bool graph_fits(const Writing *writing, Error *err) {
 
 static bool hypergraph_fits_hgr(const Writing *writing, Error *err) {
     const Dataset *d = writing->dataset;
-    int64_t empty = -1, *size;
+    int64_t empty = -1;
     if (d->pin_role != NULL)
         return error_data(
             err,
             "its hyperedges have sources and targets, which .hgr cannot say; --to npz keeps them");
-    size = hypergraph_sizes(d);
+    CLEARED(memory_drop) int64_t *size = hypergraph_sizes(d);
     for (int64_t h = d->hyperedges - 1; h >= 0; h--)
         empty = size[h] == 0 ? h : empty;
-    memory_free(size);
     if (empty >= 0)
         return error_data(
             err, "hyperedge %ld has no pins, but every line of an .hgr has some; --to npz keeps it",
@@ -203,14 +202,11 @@ static int64_t first_pin(const Dataset *d, int64_t node, int64_t hyperedge) {
 
 // offset[h] moves to the end of row h while it fills, which is the beginning of the next one.
 static void block_gather(Block *block, const Dataset *d) {
-    int64_t rows = block->end - block->first;
     for (int64_t i = 0; i < d->nodes; i++)
         for (int64_t p = first_pin(d, i, block->first);
              p < d->offset[i + 1] && d->target[p] < block->end; p++)
             block->node[block->offset[d->target[p] - block->first]++] = (int32_t)i;
-    for (int64_t h = rows; h > 0; h--)
-        block->offset[h] = block->offset[h - 1];
-    block->offset[0] = 0;
+    offsets_shift_back(block->offset, block->end - block->first);
 }
 
 static bool put_hyperedges(const Dataset *d, TextFile *text, const int64_t *size, Error *err) {
