@@ -147,9 +147,9 @@ bool dataset_write(const Dataset *dataset, const char *folder,
                    Error *err); // durable: temporary folder, rename
 bool dataset_open(Dataset *dataset, const char *folder, Error *err); // mmap; read-only arrays
 // The same without looking at the arrays, which this or another process has written or checked.
+bool dataset_map(Dataset *dataset, const char *folder, Error *err);
 // The nodes that the manifest of such a folder names; -1 if there is none that can be read.
 int64_t dataset_nodes(const char *folder);
-bool dataset_map(Dataset *dataset, const char *folder, Error *err);
 
 // A dataset in a format of another program.
 typedef struct Conversion {

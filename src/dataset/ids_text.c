@@ -9,8 +9,8 @@
 //   end:  bytes -> key (first 16 bytes, hash) -> slot: hash's upper half | number + 1 ->
 //   name[number]
 //
-// An end's span becomes the number of its id, and then the place. NodeFiles 8 bytes an end this
-// takes 48 to 64 bytes a distinct id.
+// An end's span becomes the number of its id, and then the place. This takes 8 bytes an end, and 48
+// to 64 bytes a distinct id.
 
 #include "internal.h"
 

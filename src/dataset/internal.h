@@ -262,8 +262,8 @@ CLEARED_POINTER(node_files_drop, NodeFiles, node_files_close)
 int64_t node_files_rows(const NodeFiles *node_files); // of features or labels; -1: there are none
 // Reads features, labels and splits; the splits may also be in the npz at `inside` (NULL: none).
 bool node_files_take(Dataset *dataset, NodeFiles *node_files, const char *inside, Error *err);
-// The two below are for formats whose nodes have ids: id[nodes], ascending. Takes the arrays of
-// data.nodes if these have `ids`; node_files_take then passes over data.nodes.
+// For formats whose nodes have ids: id[nodes], ascending. Takes the arrays of data.nodes if these
+// have `ids`; node_files_take then passes over data.nodes.
 bool node_files_join(Dataset *dataset, NodeFiles *node_files, const uint64_t *id, Error *err);
 
 // ---- adjacency.c: the edges of a dataset as a Csr

@@ -275,7 +275,7 @@ static bool share_cut(Build *b) {
     return blind == 0;
 }
 
-// NodeFiles other ranks, a rank keeps only the rows of its own parts.
+// One of several ranks keeps only the rows of its own parts.
 static void keep_own_rows(void *context) {
     Build *b = context;
     RowSelection wanted = {b->part, parts_of_rank(b->comm, b->comm->rank, b->parts, true)};
