@@ -53,8 +53,7 @@ static bool check_edges(const Shard *shard, ShardRelation *edges, Error *err) {
     edges->remote_round = ALLOC(int64_t, shard->parts, "rounds of remote rows");
     if (!check_remote(shard, edges, edges->remote_round))
         return shard_damaged(shard, err, "remote rows");
-    for (int g = 0; g + 1 < shard->parts; g++)
-        edges->remote_round[g + 1] += edges->remote_round[g];
+    offsets_sum(edges->remote_round, shard->parts - 1);
     return true;
 }
 
