@@ -21,18 +21,16 @@ const ProductKernels *product_kernels(void) {
 }
 
 // What a thread has packed of the two factors, and the sums of a strip: 1.5 MiB. The left factor is
-// a high panel of one block, or a low one of all; the right one has room up to 4096 pairs of a
-// strip.
-//
-// GAP numbers lie between rows: those of a power of two would share few sets of the first cache.
-enum { GAP = 16 };
-enum { LEFT_ROOM = 96 * 1024, RIGHT_ROOM = 4096 * PRODUCT_STRIP };
+// a high panel of one block, or a low one of all; the right one has room up to 4096 pairs of 64
+// columns.
+enum { LEFT_ROOM = 96 * 1024, RIGHT_ROOM = 4096 * 64 };
+enum { SUMS_ROOM = PRODUCT_HIGH * (PRODUCT_STRIP + PRODUCT_GAP) };
 static_assert(LEFT_ROOM >= PRODUCT_HIGH * PRODUCT_PITCH, "a high panel of one block has room");
 static_assert(RIGHT_ROOM >= PRODUCT_PAIRS * PRODUCT_COLUMNS, "one of a weight gradient has room");
 typedef struct Packed {
     uint32_t a[LEFT_ROOM] __attribute__((aligned(64)));
     uint32_t b[RIGHT_ROOM] __attribute__((aligned(64)));
-    float c[PRODUCT_HIGH * (PRODUCT_STRIP + GAP)] __attribute__((aligned(64)));
+    float c[SUMS_ROOM] __attribute__((aligned(64)));
     float bias[PRODUCT_WIDE] __attribute__((aligned(64)));
 } Packed;
 
@@ -60,11 +58,11 @@ static ProductInput input_of(CpuRows rows, Range range, Range columns) {
                           .padded = true};
 }
 
-static Walk walk_of(CpuRows rows, Range range, int64_t blocks, bool writes) {
-    int64_t pitch = rows.stride * (int64_t)rows_number(rows.type);
-    return (Walk){.at = (const char *)rows.at + range.begin * pitch,
+static Walk walk_of(CpuRows rows, Range range, Range columns, int64_t blocks, bool writes) {
+    const int64_t number = (int64_t)rows_number(rows.type), pitch = rows.stride * number;
+    return (Walk){.at = (const char *)rows.at + range.begin * pitch + columns.begin * number,
                   .pitch = pitch,
-                  .bytes = rows.columns * (int64_t)rows_number(rows.type),
+                  .bytes = (columns.end - columns.begin) * number,
                   .rows = range.end - range.begin,
                   .blocks = blocks,
                   .writes = writes};
@@ -78,7 +76,7 @@ static int64_t part_pairs(int64_t depth) {
     int64_t whole = cpu_products().order == SUMS_TILES ? TILE_PAIRS : 1;
     return ((depth + 1) / 2 + whole - 1) / whole * whole;
 }
-static int64_t left_pitch(int64_t pairs) { return pairs + GAP; } // of rows that are packed
+static int64_t left_pitch(int64_t pairs) { return pairs + PRODUCT_GAP; } // of rows that are packed
 static int64_t block_pairs(int64_t depth) { return part_pairs(depth) * (has_parts() ? 2 : 1); }
 
 // Packs `depth` terms of a factor.
@@ -146,7 +144,7 @@ static void strip_block(Packed *packed, uint32_t *a, uint32_t *b, Strip *s, cons
                         .columns = rows_stride(s->columns.end - s->columns.begin),
                         .pairs = pairs,
                         .c = packed->c,
-                        .c_stride = s->wide + GAP,
+                        .c_stride = s->wide + PRODUCT_GAP,
                         .pitch = in_place ? in.stride / 2 : left_pitch(pairs),
                         .add = add,
                         .parts = has_parts(),
@@ -158,12 +156,15 @@ static int64_t blocks_of(const ProductTerm *term) {
     return (term->a.columns + block_depth() - 1) / block_depth();
 }
 
-// This strip's share of the next panel of the task, over so many blocks.
+// This strip's share of the next panel of the task, over so many blocks. Of a panel that is a task
+// the strip itself is written.
 static Walk share_of(const Strip *s, CpuRows of, int64_t blocks, bool writes) {
+    if (!s->keeps && writes)
+        return walk_of(of, s->rows, s->columns, blocks, true);
     int64_t strips = (s->out.columns + s->wide - 1) / s->wide, strip = s->columns.begin / s->wide;
     int64_t first = s->rows.end, rows = least(s->high, s->task.end - first);
     Range share = {first + rows * strip / strips, first + rows * (strip + 1) / strips};
-    return walk_of(of, share, blocks, writes);
+    return walk_of(of, share, (Range){0, of.columns}, blocks, writes);
 }
 
 // Returns where the right factors of the next strip go.
@@ -175,7 +176,7 @@ static uint32_t *strip(Packed *packed, uint32_t *b, Strip *s, const ProductTerm 
     for (int64_t j = s->columns.begin; bias != NULL && j < s->columns.end; j++)
         packed->bias[j - s->columns.begin] = bias[j];
     if (add)
-        product_kernels()->begin(packed->c, s->wide + GAP, s->out, s->rows, s->columns);
+        product_kernels()->begin(packed->c, s->wide + PRODUCT_GAP, s->out, s->rows, s->columns);
     s->ahead.of[1] =
         share_of(s, s->out, blocks_of(term) + (terms > 1 ? blocks_of(term + 1) : 0), true);
     for (int i = 0; i < terms; i++) {
@@ -188,7 +189,7 @@ static uint32_t *strip(Packed *packed, uint32_t *b, Strip *s, const ProductTerm 
                         last ? &out : NULL);
             if (s->keeps) {
                 a += s->high * left_pitch(pairs);
-                b += pairs * s->wide;
+                b += pairs * rows_stride(s->columns.end - s->columns.begin);
             }
         }
     }
@@ -208,8 +209,9 @@ static int64_t all_pairs(const ProductTerm *term, int terms, int64_t extra) {
 static Strip strip_of(CpuRows out, const ProductTerm *term, int terms, bool transposed) {
     const int64_t low = product_kernels()->low;
     const int64_t wide = least(rows_stride(out.columns), product_kernels()->wide);
-    int64_t right = all_pairs(term, terms, 0) * ((out.columns + wide - 1) / wide * wide);
-    bool keeps = right <= RIGHT_ROOM && all_pairs(term, terms, left_pitch(0)) * low <= LEFT_ROOM;
+    bool keeps = all_pairs(term, terms, 0) * rows_stride(out.columns) <= RIGHT_ROOM &&
+                 all_pairs(term, terms, PRODUCT_GAP) * low <= LEFT_ROOM;
+    assert(PRODUCT_HIGH % low == 0 && low * (wide + PRODUCT_GAP) <= SUMS_ROOM);
     return (Strip){.out = out,
                    .high = keeps ? low : PRODUCT_HIGH,
                    .wide = keeps ? wide : PRODUCT_STRIP,
@@ -253,14 +255,15 @@ void products_dense(CpuRows out, Range range, const ProductTerm *term, int terms
 
 // ---- the weight gradient
 
-// The left factor's columns [i, end) of a block of rows, packed as rows of its transpose.
+// One block of rows, of which columns of the left factor become rows.
 static void part_block(Packed *packed, float *part, CpuRows a, CpuRows g, Range rows, Range next,
                        bool add) {
     const ProductKernels *k = product_kernels();
     int64_t deep = rows.end - rows.begin;
     int64_t blocks = (g.columns + PRODUCT_COLUMNS - 1) / PRODUCT_COLUMNS *
                      ((a.columns + PRODUCT_HIGH - 1) / PRODUCT_HIGH);
-    ProductAhead ahead = {{walk_of(a, next, blocks, false), walk_of(g, next, blocks, false)}};
+    ProductAhead ahead = {{walk_of(a, next, (Range){0, a.columns}, blocks, false),
+                           walk_of(g, next, (Range){0, g.columns}, blocks, false)}};
     for (int64_t c = 0; c < g.columns; c += PRODUCT_COLUMNS) {
         int64_t wide = least(PRODUCT_COLUMNS, g.columns - c);
         pack(k->by_columns, packed->b, input_of(g, rows, (Range){c, c + wide}), deep);

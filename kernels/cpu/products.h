@@ -20,9 +20,9 @@ enum {
     PRODUCT_DEPTH = 256, // of a block
     PRODUCT_PAIRS = PRODUCT_DEPTH / 2,
     PRODUCT_HIGH = 480,   // rows of a task, and of a panel whose factors are not kept
-    PRODUCT_STRIP = 64,   // columns that are then made at a time
-    PRODUCT_WIDE = 512,   // ... where both factors are kept, at most
-    PRODUCT_COLUMNS = 256 // ... of a weight gradient
+    PRODUCT_STRIP = 64,   // columns of a strip of such a panel
+    PRODUCT_WIDE = 512,   // columns of a strip at most
+    PRODUCT_COLUMNS = 256 // columns of a weight gradient that are made at a time
 };
 
 // SUMS_PAIRS cuts the depth into blocks of PRODUCT_DEPTH, each of which starts from +0, and adds up
@@ -32,9 +32,11 @@ enum {
 // SUMS_TILES takes TILE_DEPTH terms at a time (of the last, missing ones are +0): the even ones are
 // added up from +0, and so are the odd ones; their sum is added to that of the terms before:
 // tdpbf16ps of AMX. Inputs in fp32 as sums of two bf16 (bf16x3), high = bf16(x) and
-// low = bf16(x - high), have three times as many: of each TILE_DEPTH the terms low high, then
-// high low, then high high.
+// low = bf16(x - high), have three times as many: of each TILE_DEPTH first the products of the left
+// factor's low parts and the right one's high ones, then of high and low ones, then of high ones.
 enum { TILE_DEPTH = 32, TILE_PAIRS = TILE_DEPTH / 2 };
+// Pairs that are stored of so many terms; with `parts` (bf16x3), low ones before high ones.
+static inline int64_t step_pairs(bool parts) { return parts ? 2 * TILE_PAIRS : TILE_PAIRS; }
 
 // Exact in double but for the one rounding: of two summands that reach beyond a double's bits, one
 // lies wholly below where a float rounds.
@@ -48,7 +50,10 @@ static inline float product_step(float c, float a, float w) {
 // a[r * pitch + p], whether it was packed by rows (pitch at most PRODUCT_PITCH) or lies in rows of
 // bf16, or, where pitch is 0, in panels of PRODUCT_PANEL rows,
 // a[(r / PRODUCT_PANEL * pairs + p) * PRODUCT_PANEL + r % PRODUCT_PANEL].
-enum { PRODUCT_PITCH = PRODUCT_PAIRS + 16, PRODUCT_PANEL = 48 };
+//
+// PRODUCT_GAP numbers lie between packed rows, and between rows of sums: those of a power of two
+// would share few sets of the first cache.
+enum { PRODUCT_GAP = 16, PRODUCT_PITCH = PRODUCT_PAIRS + PRODUCT_GAP, PRODUCT_PANEL = 48 };
 
 // Where whole sums go: rows [row, ...) and columns [column, ...) of `rows`, with the bias (NULL:
 // none), which another step adds, rounded once, and with zeros in the padding.
@@ -63,7 +68,7 @@ typedef struct Walk {
     const char *at;
     int64_t pitch, bytes, done; // of the first row, `done` bytes are asked for
     int64_t rows;               // that are left
-    int64_t blocks;             // in which they are asked for
+    int64_t blocks;             // that are left to ask for them
     int64_t each;               // lines at a time
     bool writes;
 } Walk;
@@ -87,8 +92,8 @@ typedef struct ProductBlock {
 } ProductBlock;
 
 // What is packed: `columns` numbers each of `rows` rows from `at` on. Padded: whole units of 16 may
-// be read. It becomes `pairs` pairs, the last ones +0, of each number's bf16, or, of fp32, of both
-// `parts` of it. Rows of them lie `pitch` apart.
+// be read. It becomes `pairs` pairs, the last ones +0, of each number's bf16, or, of fp32, as many
+// of either of its `parts`. Rows of them lie `pitch` apart.
 typedef struct ProductInput {
     const void *at;
     int64_t rows, columns, stride;
@@ -116,8 +121,8 @@ typedef struct ProductKernels {
     bool panels; // into which it puts them; false: they become rows
     // A strip of rows of out into c [rows, stride].
     void (*begin)(float *c, int64_t stride, CpuRows out, Range rows, Range columns);
-    // Where both factors are kept: rows of a panel, a multiple of every tile's height, of which a
-    // task has a multiple, and columns of a strip, at most PRODUCT_WIDE.
+    // Rows of which a task and whole tiles have a multiple, and columns, at most PRODUCT_WIDE:
+    // those of a panel and of a strip where both factors are kept.
     int64_t low, wide;
 } ProductKernels;
 extern const ProductKernels product_kernels_plain, product_kernels_avx2, product_kernels_avx512,
@@ -126,7 +131,7 @@ const ProductKernels *product_kernels(void); // of the order in use
 
 // ---- what dense.c calls, in bf16 and bf16x3
 // out = sum of the terms (+ out if add) (+ bias), added up in fp32 and rounded once: first out,
-// then the first term, then the second, then the bias.
+// then the first term, then the second, then the bias. By one thread at a time.
 typedef struct ProductTerm {
     CpuRows a;
     const float *w; // [a.columns, out.columns], or transposed

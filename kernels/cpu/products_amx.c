@@ -20,19 +20,20 @@ static const struct {
 
 // ---- the sums of two rows of tiles, of two tiles each or one (WIDE)
 
-// Where they lie: the second row of tiles is so many floats below, a second tile 16 on the right.
 typedef struct Tiles {
     float *at;
-    int64_t down;
-    size_t line; // bytes from a row of a tile to the next
+    int64_t stride;
 } Tiles;
 
 LANES_INLINE void load_sums(Tiles from, const int WIDE) {
-    _tile_loadd(0, from.at, from.line);
-    _tile_loadd(2, from.at + from.down, from.line);
+    const float *below = from.at + SIDE * from.stride;
+    const size_t line = (size_t)from.stride * sizeof *below;
+    __asm__ volatile("" ::: "memory"); // GCC's _tile_loadd does not say that it reads, either
+    _tile_loadd(0, from.at, line);
+    _tile_loadd(2, below, line);
     if (WIDE == 2) {
-        _tile_loadd(1, from.at + 16, from.line);
-        _tile_loadd(3, from.at + from.down + 16, from.line);
+        _tile_loadd(1, from.at + 16, line);
+        _tile_loadd(3, below + 16, line);
     }
 }
 LANES_INLINE void zero_sums(void) {
@@ -42,11 +43,13 @@ LANES_INLINE void zero_sums(void) {
     _tile_zero(3);
 }
 LANES_INLINE void store_sums(Tiles to, const int WIDE) {
-    _tile_stored(0, to.at, to.line);
-    _tile_stored(2, to.at + to.down, to.line);
+    float *below = to.at + SIDE * to.stride;
+    const size_t line = (size_t)to.stride * sizeof *below;
+    _tile_stored(0, to.at, line);
+    _tile_stored(2, below, line);
     if (WIDE == 2) {
-        _tile_stored(1, to.at + 16, to.line);
-        _tile_stored(3, to.at + to.down + 16, to.line);
+        _tile_stored(1, to.at + 16, line);
+        _tile_stored(3, below + 16, line);
     }
 }
 
@@ -90,7 +93,7 @@ LANES_INLINE void multiply_parts(const uint32_t *a, int64_t a_next, size_t pitch
 LANES_INLINE void sums_of(const ProductBlock *k, int64_t r, int64_t unit, const int WIDE,
                           const bool PARTS, ProductAhead *ahead) {
     const uint32_t *a = k->a + r * k->pitch, *b = k->b + unit * k->pairs * 16;
-    const int64_t step = PARTS ? 2 * TILE_PAIRS : TILE_PAIRS;
+    const int64_t step = step_pairs(PARTS);
     const int64_t a_next = SIDE * k->pitch, b_next = k->pairs * 16;
     const size_t pitch = (size_t)k->pitch * sizeof *a;
     for (int64_t p = 0; p < k->pairs; p += step, a += step, b += step * 16) {
@@ -119,9 +122,7 @@ LANES_INLINE void tile(const ProductBlock *k, int64_t r, int64_t unit, const int
                        const bool PARTS, ProductAhead *ahead) {
     Sums sum;
     const bool whole = k->rows - r >= 2 * SIDE && k->columns - unit * 16 >= WIDE * 16;
-    const Tiles copy = {sum[0], SIDE * 32, sizeof sum[0]},
-                there = {k->c + r * k->c_stride + unit * 16, SIDE * k->c_stride,
-                         (size_t)k->c_stride * sizeof *k->c};
+    const Tiles copy = {sum[0], 32}, there = {k->c + r * k->c_stride + unit * 16, k->c_stride};
     if (k->add && !whole)
         EACH_ROW(f16_store(&sum[i][j], get(c, n)))
     if (k->add)
@@ -140,7 +141,7 @@ LANES_INLINE void tile(const ProductBlock *k, int64_t r, int64_t unit, const int
 LANES_INLINE void all_tiles(const ProductBlock *k, const bool PARTS) {
     ProductAhead ahead = {0}; // a copy, which lies in registers
     int64_t units = (k->columns + 15) / 16, rows = (k->rows + 2 * SIDE - 1) / (2 * SIDE);
-    ask_in(k, rows * ((units + 1) / 2) * k->pairs / (PARTS ? 2 * TILE_PAIRS : TILE_PAIRS));
+    ask_in(k, rows * ((units + 1) / 2) * k->pairs / step_pairs(PARTS));
     if (k->ahead != NULL)
         ahead = *k->ahead;
     for (int64_t r = 0; r < k->rows; r += 2 * SIDE)

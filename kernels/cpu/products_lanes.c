@@ -138,13 +138,12 @@ LANES_INLINE void some_of_tiles(Sums sum, const uint32_t *a, const uint32_t *b, 
             odd[i] = step_odd(odd[i], x, w);
         }
     }
-    UNROLL for (int i = 0; i < HEIGHT; i++) sum[i][0] = plus(sum[i][0], plus(even[i], odd[i]));
+    UNROLL for (int i = 0; i < HEIGHT; i++) sum[i][0] = plus(plus(even[i], odd[i]), sum[i][0]);
 }
 LANES_INLINE void sums_of_tiles(Sums sum, const ProductBlock *k, const uint32_t *a,
                                 const uint32_t *b, const int HEIGHT, const int64_t ROW,
                                 const int PAIR) {
-    const int64_t stored = k->parts ? 2 * TILE_PAIRS : TILE_PAIRS;
-    for (int64_t p = 0; p < k->pairs; p += stored)
+    for (int64_t p = 0; p < k->pairs; p += step_pairs(k->parts))
         for (int part = k->parts ? 0 : 2; part < 3; part++) {
             int64_t left = p, right = p; // low high, high low, high high
             if (k->parts)
@@ -186,7 +185,7 @@ LANES_INLINE void tile(const ProductBlock *k, const uint32_t *a, int64_t r, int6
     UNROLL for (int i = 0; i < HEIGHT; i++) if (r + i < k->rows)
         UNROLL for (int u = 0; u < UNITS; u++) {
         float *to = c + i * k->c_stride + u * 16;
-        put(to, add ? plus(get(to, n - u * 16), sum[i][u]) : sum[i][u], n - u * 16);
+        put(to, add ? plus(sum[i][u], get(to, n - u * 16)) : sum[i][u], n - u * 16);
     }
 }
 

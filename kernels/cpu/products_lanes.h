@@ -44,7 +44,7 @@ LANES_INLINE void put(float *c, F16 sum, int64_t n) {
 }
 #endif
 
-// By a step, so that denormals are zeros.
+// b + a by a step, so that denormals are zeros; a is a sum, which has none.
 #if defined(__AVX2__)
 LANES_INLINE F16 plus(F16 a, F16 b) { return f16_add(a, b); }
 #else

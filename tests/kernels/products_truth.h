@@ -62,7 +62,7 @@ static inline float truth_w(const TruthTerms *t, int64_t k, bool low) {
     return low ? truth_low(x) : truth_rounded(x);
 }
 
-// The terms from `begin` on that are taken together; +0 behind the last changes nothing.
+// The terms from `begin` on that are taken together.
 static inline float truth_of_pairs(const TruthTerms *t, int64_t begin) {
     float sum = 0;
     for (int64_t k = begin; k < begin + 256 && k < t->depth; k += 2) {
@@ -73,7 +73,7 @@ static inline float truth_of_pairs(const TruthTerms *t, int64_t begin) {
 }
 static inline float truth_of_tile(const TruthTerms *t, int64_t begin, bool a_low, bool w_low) {
     float odd = 0, even = 0;
-    for (int64_t k = begin; k < begin + 32 && k < t->depth; k += 2) {
+    for (int64_t k = begin; k < begin + 32; k += 2) {
         even = truth_step(even, truth_a(t, k, a_low), truth_w(t, k, w_low));
         odd = truth_step(odd, truth_a(t, k + 1, a_low), truth_w(t, k + 1, w_low));
     }

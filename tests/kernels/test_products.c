@@ -37,17 +37,31 @@ static Truth use(const Made *how, const char *vectors) {
 }
 static void use_fp32(void) { assert_ok(backend_cpu.start(&(BackendStart){0}, &err)); }
 
-// out[r] = before[r] (if add) + a[r] op(w) + bias in the range, every bit.
-static void product_is_true(Truth how, Rows out, Rows before, Rows a, const float *w,
-                            const float *bias, bool transposed, bool add, Range range) {
-    int64_t depth = a.columns;
-    for (int64_t r = range.begin; r < range.end; r++)
+// A product: out = before (if add) + a op(w) + b w_b (if b has rows) + bias (if any).
+typedef struct Product {
+    Rows before, a, b;
+    const float *w, *w_b, *bias;
+    bool transposed, add;
+} Product;
+
+static float true_element(Truth how, const Product *p, int64_t r, int64_t c, int64_t columns) {
+    const int64_t depth = p->a.columns;
+    float sum = truth_sum(
+        how, floats(p->before)[r * p->before.stride + c], p->add, floats(p->a) + r * p->a.stride, 1,
+        p->transposed ? p->w + c * depth : p->w + c, p->transposed ? 1 : columns, depth);
+    if (p->b.count > 0)
+        sum = truth_sum(how, sum, true, floats(p->b) + r * p->b.stride, 1, p->w_b + c, columns,
+                        p->b.columns);
+    return p->bias != NULL ? sum + p->bias[c] : sum;
+}
+
+// Every bit of out in the range is the product's, and outside of it what was there.
+static void product_is_true(Truth how, Rows out, const Product *p, Range range) {
+    for (int64_t r = 0; r < out.count; r++)
         for (int64_t c = 0; c < out.columns; c++) {
-            float truth = truth_sum(how, floats(before)[r * before.stride + c], add,
-                                    floats(a) + r * a.stride, 1, transposed ? w + c * depth : w + c,
-                                    transposed ? 1 : out.columns, depth);
-            if (bias != NULL)
-                truth += bias[c];
+            bool inside = r >= range.begin && r < range.end;
+            float truth = inside ? true_element(how, p, r, c, out.columns)
+                                 : floats(p->before)[r * p->before.stride + c];
             float is = floats(out)[r * out.stride + c];
             if (!truth_same(is, truth))
                 fail_msg("row %lld, column %lld: %a, by definition %a", (long long)r, (long long)c,
@@ -56,18 +70,24 @@ static void product_is_true(Truth how, Rows out, Rows before, Rows a, const floa
 }
 
 static void product_of(Truth how, int64_t rows, int64_t depth, int64_t columns, bool add) {
-    Rows a = tried_rows(rows, depth, 1), out = test_rows(rows, columns);
-    Rows before = tried_rows(rows, columns, 2);
-    float *w = tried_floats(depth, columns, 3), *bias = random_floats(columns, 4);
+    const Rows none = {0}, a = tried_rows(rows, depth, 1), b = tried_rows(rows, 35, 7);
+    const Rows before = tried_rows(rows, columns, 2), out = test_rows(rows, columns);
+    float *w = tried_floats(depth, columns, 3), *w_b = tried_floats(35, columns, 8);
+    float *bias = random_floats(columns, 4);
+    const Product tried[] = {{before, a, none, w, NULL, bias, false, add},
+                             {before, a, none, w, NULL, NULL, true, add},
+                             {before, a, b, w, w_b, bias, false, false}};
     Range range = {rows / 5, rows - rows / 7};
-    for (int transposed = 0; transposed < 2; transposed++) {
+    for (int i = 0; i < 3; i++) {
         memcpy(floats(out), floats(before), rows_bytes(rows, columns));
-        if (transposed)
+        if (i == 0)
+            cpu_dense(out, range, a, on_device(w), on_device(bias), add, NULL);
+        else if (i == 1)
             cpu_dense_transposed(out, range, a, on_device(w), add, NULL);
         else
-            cpu_dense(out, range, a, on_device(w), on_device(bias), add, NULL);
+            cpu_dense_sum(out, range, a, on_device(w), b, on_device(w_b), on_device(bias), NULL);
         assert_true(padding_is_zero(out));
-        product_is_true(how, out, before, a, w, transposed ? NULL : bias, transposed, add, range);
+        product_is_true(how, out, &tried[i], range);
     }
 }
 
@@ -127,34 +147,61 @@ TEST(every_width_has_the_bits_of_the_definition) {
 
 // The same of rows of bf16, whose product is rounded.
 static void rows_where_they_lie(Truth how) {
-    enum { COUNT = 2 * 96, COLUMNS = 40 };
+    enum { COUNT = 2 * 96, DEPTH = 300, COLUMNS = 20 };
     const Allocator bf16 = {.backend = &backend_cpu, .rows = ROWS_BF16};
-    Rows a = alloc_rows(&bf16, COUNT, TILE_DEPTH, "rows"), out = test_rows(COUNT, COLUMNS);
-    Rows rounded = tried_rows(COUNT, TILE_DEPTH, 1);
-    float *w = tried_floats(TILE_DEPTH, COLUMNS, 3);
+    Rows a = alloc_rows(&bf16, COUNT, DEPTH, "rows"), out = test_rows(COUNT, COLUMNS);
+    Rows rounded = tried_rows(COUNT, DEPTH, 1);
+    float *w = tried_floats(DEPTH, COLUMNS, 3);
     for (int64_t i = 0; i < COUNT * a.stride; i++)
         ((uint16_t *)(void *)a.at)[i] = (uint16_t)bf16_flushed(truth_bits(floats(rounded)[i]));
     for (int64_t i = 0; i < COUNT * a.stride; i++)
         floats(rounded)[i] = truth_rounded(floats(rounded)[i]);
     cpu_dense(out, (Range){0, COUNT}, a, on_device(w), NULL, false, NULL);
-    product_is_true(how, out, out, rounded, w, NULL, false, false, (Range){0, COUNT});
+    product_is_true(how, out, &(Product){out, rounded, {0}, w, NULL, NULL, false, false},
+                    (Range){0, COUNT});
     rows_free(&backend_cpu, &a);
 }
 
-// A right factor that has no room is packed for each panel; rows of bf16 are multiplied where they
-// lie if they are whole tiles.
+// Factors that have no room are packed for each panel and strip; rows of bf16 are multiplied where
+// they lie if they are whole tiles.
 TEST(large_products_have_the_bits_of_the_definition) {
     for (int i = 0; i < MADE; i++) {
         const char *vectors = i == 0 || cpu_has_tiles() ? "auto" : "avx512";
         if (cpu_lanes() < LANES_AVX512)
             vectors = "plain";
         Truth how = use(&made[i], vectors);
-        product_of(how, 500, 700, 200, false);
+        product_of(how, 500, 40, 20, false); // two tasks
+        product_of(how, 40, 33, 530, true);  // two strips
+        product_of(how, 8, 700, 800, true);
+        product_of(how, 8, 120, 4400, false); // its left factor is one block
         gradient_of(how, 30, 500, 19);
+        gradient_of(how, 300, 40, 50);
+        gradient_of(how, 4400, 5, 19); // parts of more than a block
         gradient_of(how, 30, 19, 300);
         if (!how.parts)
             rows_where_they_lie(how);
     }
+    use_fp32();
+}
+
+// Also where a sum is one, and where it is added to the sum of another block.
+TEST(denormals_that_are_there_are_zeros) {
+    const float tiny = 0x1p-63f;
+    for (int i = 0; i < MADE; i++)
+        for (Way way = {0}; way_next(&way);) {
+            use(&made[i], cpu_lanes_names[way.lanes]);
+            for (int64_t depth = 1; depth < 258; depth += 256) {
+                Rows a = test_rows(1, depth), out = test_rows(1, 1);
+                float w[257] = {0};
+                memset(a.at, 0, rows_bytes(1, depth));
+                floats(a)[0] = w[0] = tiny;
+                floats(out)[0] = 0x1p-127f;
+                cpu_dense(out, (Range){0, 1}, a, on_device(w), NULL, true, NULL);
+                if (floats(out)[0] != tiny * tiny)
+                    fail_msg("%s by %s, depth %lld: %a", made[i].sums, cpu_lanes_names[way.lanes],
+                             (long long)depth, (double)floats(out)[0]);
+            }
+        }
     use_fp32();
 }
 

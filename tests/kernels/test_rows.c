@@ -256,18 +256,22 @@ static void compare(const char *name, const Try *is, const Try *of_floats) {
     }
 }
 
+static void compare_all(const char *vectors) {
+    BackendStart how = {.vectors = vectors, .precision = "bf16"};
+    assert_ok(backend_cpu.start(&how, &err));
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        for (int64_t columns = 37; columns < 400; columns += 261) {
+            Try *t = try_new(ROWS_BF16, columns), *of_floats = try_new(ROWS_FP32, columns);
+            ops[i].op(t);
+            ops[i].op(of_floats);
+            compare(ops[i].name, t, of_floats);
+            test_clear();
+        }
+}
 TEST(bf16_is_what_floats_are_rounded_to) {
-    for (Way way = {0}; way_next(&way);) {
-        BackendStart how = {.vectors = cpu_lanes_names[way.lanes], .precision = "bf16"};
-        assert_ok(backend_cpu.start(&how, &err));
-        for (size_t i = 0; way.threads == 3 && i < sizeof ops / sizeof *ops; i++)
-            for (int64_t columns = 37; columns < 400; columns += 261) {
-                Try *t = try_new(ROWS_BF16, columns), *of_floats = try_new(ROWS_FP32, columns);
-                ops[i].op(t);
-                ops[i].op(of_floats);
-                compare(ops[i].name, t, of_floats);
-                test_clear();
-            }
-    }
+    for (Way way = {0}; way_next(&way);)
+        if (way.threads == 3)
+            compare_all(cpu_lanes_names[way.lanes]);
+    compare_all("auto");
     assert_ok(backend_cpu.start(&(BackendStart){0}, &err));
 }
