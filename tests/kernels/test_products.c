@@ -171,7 +171,7 @@ TEST(large_products_have_the_bits_of_the_definition) {
             vectors = "plain";
         Truth how = use(&made[i], vectors);
         product_of(how, 500, 40, 20, false); // two tasks
-        product_of(how, 40, 33, 530, true);  // two strips
+        product_of(how, 200, 33, 530, true); // panels of two strips
         product_of(how, 8, 700, 800, true);
         product_of(how, 8, 120, 4400, false); // its left factor is one block
         gradient_of(how, 30, 500, 19);
