@@ -136,24 +136,23 @@ static void swap(Priced *a, Priced *b) {
     *b = c;
 }
 
-// Returns the highest useful price of time; `shorter` becomes its solution. If the variance only
-// breaks ties, this is a price at which the rounds fit into the covered time, if one exists.
-static double highest_price(Search *search, double *bound) {
-    double price = search->weights.seconds;
-    *bound = solve_at(search, price, &search->shorter);
+// `shorter` becomes the solution at the highest useful price of time. If the variance only breaks
+// ties, this is a price at which the rounds fit into the covered time, if one exists.
+static double solve_at_highest(Search *search) {
+    double price = search->weights.seconds, bound = solve_at(search, price, &search->shorter);
     for (int i = 0;
          i < 60 && search->tied && search->shorter.value.seconds > search->problem->hidden; i++) {
         price *= 4;
         solve_at(search, price, &search->shorter);
     }
-    return price;
+    return bound;
 }
 
 // The chord between the two choices gives the next price, until a solution lies on the chord
 // (Eisner and Severance 1976). Returns the best lower bound found.
 static double search_price(Search *search) {
-    double bound, hidden = search->problem->hidden, v = search->weights.variance;
-    highest_price(search, &bound);
+    double hidden = search->problem->hidden, v = search->weights.variance;
+    double bound = solve_at_highest(search);
     if (search->shorter.value.seconds >= hidden)
         return bound; // the best choice takes longer than the covered time: max(T, hidden) is T
     solve_at(search, 0, &search->longer);

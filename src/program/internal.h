@@ -98,8 +98,9 @@ void plan_gather(ProgramPlan *plan, int64_t row_bytes);      // rows of all node
 
 // ---- topology.c: who reads whom, without kernels
 
-// The Pattern of a stage: all rows, covered as `cover` says.
-PatternKind kind_of_stage(const ProgramParts *parts, int stage, Cover cover);
+// The Pattern of a stage: all rows, covered as `cover` says of the set that it leads to.
+PatternKind kind_of_stage(const ProgramParts *parts, int stage, const Cover cover[SHARD_SETS]);
+static const Cover cover_of_sources[SHARD_SETS] = {COVER_SOURCES, COVER_SOURCES};
 // Patterns of all rows whose halo rows are those of sources: stage 0 of a graph; of a hypergraph
 // stage 0 leads to hyperedges, and stage 1 back.
 typedef struct Topology {

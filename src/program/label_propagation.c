@@ -264,9 +264,8 @@ static int64_t longest_of(const ShardRelation *edges, int64_t rows) {
 
 static void plan(ProgramPlan *plan) {
     const Shard *shard = plan->parts->shard;
-    const Cover cover[SHARD_SETS] = {COVER_SOURCES, COVER_SOURCES};
     int64_t own = nodes_of(plan->parts)->own, halo = 0, longest = 0, hyperedges = 0;
-    plan_patterns(plan, cover);
+    plan_patterns(plan, cover_of_sources);
     for (int stage = 0; stage < shard->sets; stage++) {
         const ShardRelation *edges = &shard->relation[shard_relation_of(shard, stage)];
         int64_t row = longest_of(edges, shard->set[edges->to].own);

@@ -45,8 +45,7 @@ bool node_operator_init(NodeOperator *op, const ProgramParts *parts, const char 
                          .operators = {.backend = parts->backend, .panels = "rows"},
                          .how = {.schedule = schedule_of(parts, err), .seed = 1}};
     for (int stage = 0; stage < op->stages; stage++) {
-        int to = shard->relation[shard_relation_of(shard, stage)].to;
-        PatternKind kind = kind_of_stage(parts, stage, cover[to]);
+        PatternKind kind = kind_of_stage(parts, stage, cover);
         op->pattern[stage] = pattern_new(shard, &kind, NULL, parts->comm);
         if (err->code == 0)
             block_init(&op->block[stage], normalisation, op->pattern[stage], shard, err);

@@ -52,7 +52,7 @@ static void count_messages(PatternCounts *counts, const ProgramParts *parts,
 }
 
 // Free it with pattern_free. Collective.
-static Pattern *outline_of(const ProgramParts *parts, int stage, Cover cover) {
+static Pattern *outline_of(const ProgramParts *parts, int stage, const Cover cover[SHARD_SETS]) {
     const Shard *shard = parts->shard;
     PatternKind kind = kind_of_stage(parts, stage, cover);
     const ShardRelation *edges = &shard->relation[kind.relation];
@@ -66,7 +66,7 @@ static Pattern *outline_of(const ProgramParts *parts, int stage, Cover cover) {
     counts.weighted = edges->weight != NULL;
     counts.halo_rows = boundary.rows;
     counts.halo_entries = boundary.entries;
-    count_messages(&counts, parts, edges, &boundary, cover);
+    count_messages(&counts, parts, edges, &boundary, kind.cover);
     Pattern *pattern = pattern_outline(&counts, &kind, shard, NULL, parts->comm);
     memory_free(boundary.reading);
     return pattern;
@@ -77,8 +77,7 @@ void plan_patterns(ProgramPlan *plan, const Cover cover[SHARD_SETS]) {
     MemoryForecast making = plan->phase;
     size_t kept = 0, most = 0;
     for (int stage = 0; stage < shard->sets; stage++) {
-        int to = shard->relation[shard_relation_of(shard, stage)].to;
-        PatternKind kind = kind_of_stage(plan->parts, stage, cover[to]);
+        PatternKind kind = kind_of_stage(plan->parts, stage, cover);
         PatternBytes bytes = pattern_bound(shard, &kind, false);
         most = kept + bytes.most > most ? kept + bytes.most : most;
         kept += bytes.kept;
@@ -92,7 +91,7 @@ void plan_patterns(ProgramPlan *plan, const Cover cover[SHARD_SETS]) {
 static int64_t most_in_a_round(const ProgramParts *parts) {
     int64_t most = 0;
     for (int stage = 0; stage < parts->shard->sets; stage++) {
-        Pattern *p = outline_of(parts, stage, COVER_SOURCES);
+        Pattern *p = outline_of(parts, stage, cover_of_sources);
         int64_t rows = p->plan.send_offset[p->plan.size - 1] + p->plan.halo_count;
         most = rows > most ? rows : most;
         pattern_free(p);
@@ -140,8 +139,7 @@ void plan_node_operator(ProgramPlan *plan, int64_t columns) {
     cover_choose(cover, parts->config->lossless.cover, shard->sets);
     plan_patterns(plan, cover);
     for (int stage = 0; stage < shard->sets; stage++) {
-        int to = shard->relation[shard_relation_of(shard, stage)].to;
-        outline[stage] = outline_of(parts, stage, cover[to]);
+        outline[stage] = outline_of(parts, stage, cover);
         plan_stage(plan, &shared, &operators, outline[stage], columns);
     }
     exchange_buffers_forecast(&plan->phase, parts->backend, &shared);
@@ -188,10 +186,9 @@ static void begin_phase(ProgramPlan *plan, bool components) {
 }
 
 static void plan_components(ProgramPlan *plan) {
-    const Cover cover[SHARD_SETS] = {COVER_SOURCES, COVER_SOURCES};
     const ProgramParts *parts = plan->parts;
     begin_phase(plan, true);
-    plan_patterns(plan, cover);
+    plan_patterns(plan, cover_of_sources);
     forecast_add(&plan->phase, "sets of components",
                  memory_product(rows_of_all(parts), 2 * sizeof(int64_t)));
     forecast_add(&plan->phase, "labels", memory_product(most_in_a_round(parts), sizeof(int64_t)));

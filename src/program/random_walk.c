@@ -81,13 +81,10 @@ static void mark_ends(Walk *w, int set) {
     w->ends[set] = program_sum(parts, w->ends[set]);
 }
 
-// The largest set of rows, for scratch.
-static int64_t most_rows(const Shard *shard) {
+// For the largest set of rows.
+static int64_t scratch_floats(const Backend *b, const Shard *shard, int64_t columns) {
     int64_t nodes = shard->set[NODES].own, hyperedges = shard->set[HYPEREDGES].own;
-    return shard->sets > 1 && hyperedges > nodes ? hyperedges : nodes;
-}
-
-static int64_t scratch_floats(const Backend *b, int64_t rows, int64_t columns) {
+    int64_t rows = shard->sets > 1 && hyperedges > nodes ? hyperedges : nodes;
     int64_t marked = b->dense_gradient_scratch(rows, 1, columns);
     int64_t all = b->column_sums_scratch(rows, columns);
     return marked > all ? marked : all;
@@ -103,7 +100,7 @@ static void walk_alloc(Walk *w, const ProgramParts *parts, const Allocator *a) {
         *all[i] = alloc_rows(a, rows, columns, what);
     w->diagonal = alloc_device(a, square, "column factors");
     w->sums = alloc_device(a, (size_t)columns * sizeof(float), "column sums");
-    int64_t scratch = scratch_floats(parts->backend, most_rows(parts->shard), columns);
+    int64_t scratch = scratch_floats(parts->backend, parts->shard, columns);
     w->scratch = alloc_device(a, (size_t)scratch * sizeof(float), "scratch of sums");
     w->host = alloc_host(a, square, "column factors");
     w->mass = alloc_host(a, (size_t)columns * sizeof(double), "column sums");

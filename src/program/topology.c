@@ -1,17 +1,18 @@
 // Who reads whom: Patterns without kernels, for programs that are not linear.
 #include "internal.h"
 
-PatternKind kind_of_stage(const ProgramParts *parts, int stage, Cover cover) {
-    return (PatternKind){.relation = shard_relation_of(parts->shard, stage),
+PatternKind kind_of_stage(const ProgramParts *parts, int stage, const Cover cover[SHARD_SETS]) {
+    int relation = shard_relation_of(parts->shard, stage);
+    return (PatternKind){.relation = relation,
                          .target_hops = HOPS_ALL,
                          .source_hops = HOPS_ALL,
-                         .cover = cover};
+                         .cover = cover[parts->shard->relation[relation].to]};
 }
 
 void topology_init(Topology *topology, const ProgramParts *parts) {
     *topology = (Topology){.stages = parts->shard->sets};
     for (int stage = 0; stage < topology->stages; stage++) {
-        PatternKind kind = kind_of_stage(parts, stage, COVER_SOURCES);
+        PatternKind kind = kind_of_stage(parts, stage, cover_of_sources);
         topology->pattern[stage] = pattern_new(parts->shard, &kind, NULL, parts->comm);
     }
 }
