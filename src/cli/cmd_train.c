@@ -186,11 +186,6 @@ static bool stop(Run *run) {
         run->saved, run->config.run.dir);
 }
 
-static bool save_due(const Run *run, int64_t epoch) {
-    int64_t every = run->config.run.checkpoint_every;
-    return every > 0 && epoch % every == 0;
-}
-
 // All ranks gather the widths; rank 0 has the report.
 static void report_widths(Run *run, const Assignment *assignment) {
     Tensor widths[ASSIGNED_CHANNELS];
@@ -223,6 +218,7 @@ static void report_traced(Run *run) {
 static bool train(Run *run) {
     Session *s = run->session;
     EpochRecord record;
+    int64_t every = run->config.run.checkpoint_every;
     while (!trainer_finished(run->trainer)) {
         if (!trainer_epoch(run->trainer, &record, &s->err))
             return comm_agree(&s->comm, &s->err);
@@ -236,7 +232,8 @@ static bool train(Run *run) {
             return false;
         if (agreed.stop && !trainer_finished(run->trainer))
             return stop(run);
-        if ((agreed.save || save_due(run, record.epoch)) && !save(run))
+        bool due = agreed.save || (every > 0 && record.epoch % every == 0);
+        if (due && !save(run))
             return false;
     }
     trainer_evaluate_last(

@@ -187,12 +187,6 @@ static EventNext begin_text(EventReader *reader, size_t length) {
     return EVENT_READ;
 }
 
-static EventNext begin_binary(EventReader *reader, size_t length) {
-    reader->source.begin += length;
-    reader->step = next_record;
-    return EVENT_READ;
-}
-
 // EVENT_READ: the first event is next.
 static EventNext begin(EventReader *reader) {
     size_t length = 0;
@@ -202,7 +196,9 @@ static EventNext begin(EventReader *reader) {
         case BEGINNING_TEXT:
             return begin_text(reader, length);
         case BEGINNING_BINARY:
-            return begin_binary(reader, length);
+            reader->source.begin += length;
+            reader->step = next_record;
+            return EVENT_READ;
         case BEGINNING_WRONG:
             error_prefix(&reader->wrong, "%s", reader->source.name);
             return give_up(reader);

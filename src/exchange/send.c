@@ -9,12 +9,6 @@ static void wait_for_rows(Channel *channel) {
     buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_ready);
 }
 
-// Rows come before partial aggregates in every round, since its list ascends.
-static int64_t own_rows(const HaloPlan *plan, int round) {
-    int64_t begin = plan->send_offset[round], count = plan->send_offset[round + 1] - begin;
-    return sort_below(plan->send_row + begin, count, plan->sources);
-}
-
 static MessageSource source_of(const Channel *channel, int round, const RowSource *rows,
                                ExchangeContext context) {
     return (MessageSource){
@@ -36,7 +30,10 @@ static void encode(Channel *channel, int round, const RowSource *rows, ExchangeC
     MessageBox *box = &channel->box[OUTGOING];
     Transfer *transfer = &channel->ring.transfer[round][OUTGOING];
     MessageSource source = source_of(channel, round, rows, context);
-    transfer->bytes = box_encode(box, round, channel->step, source, own_rows(p, round), beat);
+    int64_t begin = p->send_offset[round], count = p->send_offset[round + 1] - begin;
+    // Rows come before partial aggregates in every round, since its list ascends.
+    int64_t own = sort_below(p->send_row + begin, count, p->sources);
+    transfer->bytes = box_encode(box, round, channel->step, source, own, beat);
     transfer->header.bytes = (uint64_t)transfer->bytes;
     box_download(box, round, transfer->bytes, beat);
 }

@@ -35,12 +35,6 @@ static void add(const Model *m, Rows dh, Rows more) {
     m->parts.backend->add_scaled(dh, (Range){0, more.count}, one, dh, one, more, NULL);
 }
 
-// The buffer for the gradient of a level to which a skip leads.
-static Rows late_rows(const Model *m, int level) {
-    int i = gradient_slot(m, level);
-    return i < m->widths ? m->gradient_late[i][level_set(&m->shape, level)] : (Rows){0};
-}
-
 // A skip leads the gradient of its level past the layers between to the level that it reads.
 static void skip_gradient(Model *m, int level, Rows dh) {
     int set = level_set(&m->shape, level), from = level - m->shape.stages;
@@ -48,7 +42,9 @@ static void skip_gradient(Model *m, int level, Rows dh) {
         add(m, dh, m->late[set]);
     if (!m->shape.skips[level - 1] || from < 0 || !wants_input_gradient(&m->shape, from))
         return;
-    m->late[set] = rows_first(late_rows(m, level), dh.count);
+    int slot = gradient_slot(m, level);
+    Rows late = slot < m->widths ? m->gradient_late[slot][set] : (Rows){0};
+    m->late[set] = rows_first(late, dh.count);
     rows_copy(m->parts.backend, m->late[set], dh);
 }
 

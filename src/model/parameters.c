@@ -51,8 +51,7 @@ void parameter_matrix(ModelShape *shape, int l, int role, const char *name, int6
 }
 
 void parameter_vector(ModelShape *shape, int l, int role, const char *name, int64_t width) {
-    Parameter *p = add_parameter(shape, l, role, 1, width);
-    name_parameter(p, name);
+    name_parameter(add_parameter(shape, l, role, 1, width), name);
 }
 
 void parameter_linear(ModelShape *shape, int l, const char *name, int64_t in, int64_t out) {

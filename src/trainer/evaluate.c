@@ -45,11 +45,6 @@ void trainer_evaluate_last(Trainer *t) {
         evaluate_now(t);
 }
 
-static bool evaluation_due(const Trainer *t) {
-    int64_t every = t->config->train.eval_every;
-    return t->epoch == t->config->train.epochs || (every > 0 && t->epoch % every == 0);
-}
-
 // ---- the best so far, and early stopping
 
 bool patience_is_over(const Trainer *t) {
@@ -78,7 +73,9 @@ static bool judge(Trainer *t) {
 }
 
 bool evaluate_when_due(Trainer *t, EpochRecord *record, Error *err) {
-    if (!evaluation_due(t))
+    int64_t every = t->config->train.eval_every;
+    bool regular = every > 0 && t->epoch % every == 0;
+    if (!regular && t->epoch != t->config->train.epochs)
         return true;
     double begin = clock_seconds();
     int64_t bytes = model_count(t->model).bytes_sent;
@@ -87,7 +84,7 @@ bool evaluate_when_due(Trainer *t, EpochRecord *record, Error *err) {
     record->evaluated = true;
     record->average = t->average.most > 0 ? t->average_metrics : NULL;
     record->best = judge(t);
-    if (t->config->train.eval_every > 0 && t->epoch % t->config->train.eval_every == 0)
+    if (regular)
         plateau_after(t, metrics_value(&t->last_metrics[SPLIT_VAL], t->judge));
     memcpy(record->metrics, t->last_metrics, sizeof record->metrics);
     record->eval_bytes = model_count(t->model).bytes_sent - bytes;
