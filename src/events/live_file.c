@@ -118,10 +118,6 @@ static bool find_side(SideInput *in, const Tensors *file, int side, Error *err) 
     return in->pin != NULL;
 }
 
-static bool damaged(const Tensors *file, Error *err) {
-    return error_data(err, "%s: damaged: its numbers contradict each other", file->path);
-}
-
 // Numbers from the file are checked before they lead anywhere.
 static bool side_is_sound(const SideInput *in, const SideInput *other) {
     int64_t pins = 0, frees = 0;
@@ -180,7 +176,7 @@ static bool restore(LiveHypergraph *live, const Tensors *file, Error *err) {
         return false;
     if (!side_is_sound(&in[SIDE_NODE], &in[SIDE_HYPEREDGE]) ||
         !side_is_sound(&in[SIDE_HYPEREDGE], &in[SIDE_NODE]))
-        return damaged(file, err);
+        return error_data(err, "%s: damaged: its numbers contradict each other", file->path);
     restore_side(live, SIDE_NODE, &in[SIDE_NODE]);
     restore_side(live, SIDE_HYPEREDGE, &in[SIDE_HYPEREDGE]);
     for (int64_t i = 0; i < slots; i++)

@@ -14,8 +14,6 @@ typedef struct Line { // what is left of it
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 static bool ends_word(const Line *line) {
     return line->at == line->end || is_blank(*line->at) || *line->at == '#';
 }
@@ -70,7 +68,7 @@ static bool take_id(Line *line, EventKind kind, uint64_t *out, Error *err) {
     const char *first = line->at, *at = first;
     uint64_t value = 0;
     bool overflow = false;
-    for (; at < line->end && is_digit(*at); at++) {
+    for (; at < line->end && *at >= '0' && *at <= '9'; at++) {
         overflow |= __builtin_mul_overflow(value, 10, &value);
         overflow |= __builtin_add_overflow(value, (uint64_t)(*at - '0'), &value);
     }
