@@ -21,9 +21,9 @@ programs="test_late test_sgc test_stale_run test_resume test_trainer test_gin te
 # behind which the upload of the places has run.
 # NAME | FILE | LINE of the source, which is there once | what stands in its place
 faults='made before MPI_Isend|src/exchange/send.c|    box_wait_made(box, round, beat);|
-ranges before the host adds them|src/wire/box_steps.c|box->device_range, bytes);\n    b->event_record(box->made[0], STREAM_MESSAGE);\n    b->event_wait(box->made[0], poll);|box->device_range, bytes);\n    (void)poll;
+ranges before the host adds them|src/wire/box_steps.c|box->device_range, bytes);\n    wait_for_downloads(box, poll);|box->device_range, bytes);\n    (void)poll;
 shares before MPI_Isend|src/gradsync/sum.c|    if (chunk->state == SHARES_DOWNLOADED && !sync->backend->event_reached(chunk->downloaded))|    if (false)
-distances before the host decides|src/wire/box_steps.c|sizeof *box->distance);\n    b->event_record(box->made[0], STREAM_MESSAGE);\n    b->event_wait(box->made[0], poll);|sizeof *box->distance);\n    (void)poll;
+distances before the host decides|src/wire/box_steps.c|box->device_distance, bytes);\n    wait_for_downloads(box, poll);|box->device_distance, bytes);\n    (void)poll;
 compute before message (rows_ready)|src/exchange/send.c|    buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_ready);|
 message before compute (decoded)|src/exchange/receive.c|    buffers->backend->stream_wait(STREAM_COMPUTE, buffers->decoded);\n    channel->seconds.unpack|    channel->seconds.unpack
 compute before decoding (rows_read)|src/exchange/receive.c|    buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_read);|

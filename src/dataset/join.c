@@ -152,6 +152,8 @@ static bool take_splits(const Join *join, Error *err) {
         any = any || roster->list[s].id != NULL;
     if (!any)
         return true;
+    if (!dataset_need_split(d, err))
+        return false;
     splits_begin(d);
     if (roster->has_split)
         put_rows(join, d->split, roster->data.split, 1);
