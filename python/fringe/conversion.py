@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from .formats import (_from_dgl, _from_hdf, _from_json_lines, _from_matlab, _from_networkx, _from_planetoid, _from_svmlight,
+from .formats import (_from_dgl, _from_graphsage, _from_hdf, _from_json_lines, _from_matlab, _from_networkx, _from_planetoid, _from_svmlight,
                       _from_table, _from_torch, _of_json, _of_pickle, _opened, _pickled, _read_json, _say)
 from .hypergraphs import are_members, from_hypergcn, from_simplices, of_hif, of_members, of_xgi
 from .process import answer
@@ -52,14 +52,21 @@ def _kind(path):
     return next((kind for begin, kind in BEGINNINGS.items() if head.lower().startswith(begin.lower())), ending)
 
 
+FOLDERS = {"hypergraph.pickle": (from_hypergcn, "folder of HyperGCN"),  # by a file that has such an end
+           ".allx": (_from_planetoid, "folder of Planetoid"),
+           "-class_map.json": (_from_graphsage, "folder of GraphSAGE")}
 SIMPLICES = ("-nverts.txt", "-simplices.txt", "-nverts.txt.gz", "-simplices.txt.gz")
+
+
+def _folder(path):
+    """The loader of a folder that others made, and what it is; None: nobody's."""
+    return next((FOLDERS[end] for end in FOLDERS for name in os.listdir(path) if name.endswith(end)), None)
 
 
 def _loader(path):
     """What reads a file or folder, and what it is."""
     if os.path.isdir(path):
-        hypergraph = os.path.exists(os.path.join(path, "hypergraph.pickle"))
-        return (from_hypergcn, "folder of HyperGCN") if hypergraph else (_from_planetoid, "folder of Planetoid")
+        return _folder(path) or FOLDERS[".allx"]
     if path.endswith(SIMPLICES):
         return from_simplices, "list of simplices"
     kind = _kind(path)
@@ -133,9 +140,7 @@ def is_for_python(path: str) -> bool:
     """True of what convert reads with another program's loader, or refuses; False of what fringe reads itself, and of
     configs."""
     if os.path.isdir(path):
-        names = os.listdir(path)
-        return not names or "hypergraph.pickle" in names or any(
-            name.startswith("ind.") and name.endswith(".allx") for name in names)
+        return not os.listdir(path) or _folder(path) is not None
     if path.endswith(SIMPLICES):
         return True
     if not os.path.exists(path):

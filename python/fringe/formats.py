@@ -390,6 +390,27 @@ def _from_planetoid(folder):
     return {"edge_index": pairs.T, "x": features, "y": np.where(labels.any(1), labels.argmax(1), -1), **mask}
 
 
+def _from_graphsage(folder):
+    """NAME-G.json, -class_map.json and -id_map.json, and -feats.npy if there is one. An end of a link is the place of its
+    node, as networkx wrote it then, or an id that is a word."""
+    name = next(f for f in sorted(os.listdir(folder)) if f.endswith("-class_map.json")).removesuffix("-class_map.json")
+    path = os.path.join(folder, name)
+    graph, classes, row = (_read_json(f"{path}-{kind}.json") for kind in ("G", "class_map", "id_map"))
+    nodes = graph["nodes"]
+    place = {node["id"]: i for i, node in enumerate(nodes)}
+    ends = [[place[end] if isinstance(end, str) else end for end in (link["source"], link["target"])]
+            for link in graph["links"]]
+    pairs = np.array(ends, np.int64).reshape(-1, 2)
+    held = [(bool(node.get("val")), bool(node.get("test"))) for node in nodes]
+    val, test = np.array(held, bool).reshape(-1, 2).T
+    arrays = {"edge_index": np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0).T,
+              "y": np.array([classes[str(node["id"])] for node in nodes]),
+              "train_mask": ~val & ~test, "val_mask": val & ~test, "test_mask": test}
+    if os.path.exists(path + "-feats.npy"):
+        arrays["x"] = np.load(path + "-feats.npy").astype(np.float32)[[row[str(node["id"])] for node in nodes]]
+    return arrays
+
+
 def _from_table(path, reader):
     """A table of pyarrow becomes a csv of the same columns; pandas' index is none of them."""
     _need("pyarrow", "a Parquet or Feather table")

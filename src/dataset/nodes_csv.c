@@ -52,9 +52,8 @@ static void find_masks(int mask[3], const Sheet *sheet) {
 
 // Of a table without names, counted from 1: the first column that holds a word, or else the last.
 static int likely_label(const Sheet *sheet) {
-    float number;
     for (int c = 1; sheet->rows > 0 && c < sheet->table.columns; c++)
-        if (!cell_feature(&sheet->table, cell_at(sheet, 0, c), &number))
+        if (cell_features(&sheet->table, cell_at(sheet, 0, c), NULL, 0) == 0)
             return c + 1;
     return sheet->table.columns;
 }
@@ -196,20 +195,20 @@ static void find_taken(bool *taken, const NodeColumns *columns) {
     }
 }
 
-static bool take_features(Roster *roster, const Sheet *sheet, const NodeColumns *columns,
+static bool take_features(Roster *roster, const Sheet *sheet, const NodeColumns *own,
                           const Config *config, Error *err) {
-    CLEARED(memory_drop) int *column = ALLOC(int, TABLE_COLUMNS, "columns of features");
+    CLEARED(memory_drop) FeatureColumns *columns = ALLOC(FeatureColumns, 1, "columns of features");
     CLEARED(memory_drop) bool *taken = ALLOC(bool, TABLE_COLUMNS, "columns of features");
-    bool said = config_column(config, "features", 0) != NULL;
-    find_taken(taken, columns);
-    int count = said ? feature_columns_said(sheet, config, column, err)
-                     : feature_columns(sheet, taken, column, &roster->warnings, err);
-    if (count > 0) {
-        roster->data.x = feature_numbers(sheet, column, count, err);
-        roster->data.features = count;
-        feature_columns_list(sheet, column, count, &roster->warnings);
-    }
-    return count >= 0 && err->code == 0;
+    find_taken(taken, own);
+    if (config_column(config, "features", 0) != NULL
+            ? !feature_columns_said(sheet, config, columns, err)
+            : !feature_columns(sheet, taken, columns, &roster->warnings, err))
+        return false;
+    if (columns->count > 0)
+        roster->data.x = feature_numbers(sheet, columns, err);
+    roster->data.features = columns->features;
+    feature_columns_list(sheet, columns, &roster->warnings);
+    return err->code == 0;
 }
 
 static void empty_missing(Sheet *sheet, const NodeColumns *columns, Warnings *warnings) {
@@ -261,20 +260,20 @@ static bool refuse_ids(const Sheet *sheet, const char *key, Error *err) {
 bool features_from_csv(Npy *npy, Text *text, const char *path, const Config *config, Error *err) {
     CLEARED(sheet_close) Sheet sheet;
     Warnings warnings = {0};
-    CLEARED(memory_drop) int *column = ALLOC(int, TABLE_COLUMNS, "columns of features");
+    CLEARED(memory_drop) FeatureColumns *columns = ALLOC(FeatureColumns, 1, "columns of features");
     bool ok = sheet_parse(&sheet, text, path, WORDS_ID, config, err) &&
               !refuse_ids(&sheet, "data.features", err);
     for (int c = 0; ok && c < sheet.table.columns; c++)
         sheet_empty_missing(&sheet, c);
-    int count = ok ? feature_columns(&sheet, NULL, column, &warnings, err) : 0;
+    ok = ok && feature_columns(&sheet, NULL, columns, &warnings, err);
     if (ok && warnings.text[0] != 0)
         ok = error_data(err, "%s; features are numbers", warnings.text);
     *npy = (Npy){.kind = NPY_FLOAT, .item = 4, .rank = 2};
-    if (ok && count >= 0)
-        npy->data = (unsigned char *)feature_numbers(&sheet, column, count, err);
+    if (ok)
+        npy->data = (unsigned char *)feature_numbers(&sheet, columns, err);
     npy->shape[0] = sheet.rows;
-    npy->shape[1] = count;
-    npy->elements = sheet.rows * count;
+    npy->shape[1] = columns->features;
+    npy->elements = sheet.rows * columns->features;
     snprintf(npy->name, sizeof npy->name, "%.250s", path_name(path));
     return err->code == 0;
 }

@@ -95,26 +95,6 @@ static const Kind *kind_of(const char *path) {
     return NULL;
 }
 
-// Whose pickles a folder holds: Planetoid's are ind.NAME.x and its like. NULL: nobody's.
-static const char *whose_pickles(const char *path) {
-    const char *whose = NULL;
-    for (FileNames in = file_names(path); file_next(&in, whose == NULL);)
-        whose = strncmp(in.name, "ind.", 4) == 0 && path_ends(in.name, ".allx") ? "Planetoid"
-                : strcmp(in.name, "hypergraph.pickle") == 0                     ? "HyperGCN"
-                                                                                : NULL;
-    return whose;
-}
-
-// The folder of DGL's CSVDataset, whose meta.yaml names its files.
-static bool is_dgl_folder(const char *path, Error *err) {
-    const char *meta = PATH_IN(path, "meta.yaml");
-    return file_exists(meta) &&
-           !error_data(err,
-                       "%s is a folder of DGL's CSVDataset, which is not read as a whole; name the "
-                       "files of its meta.yaml: data.path=%s/edges.csv and data.nodes=%s/nodes.csv",
-                       path, path, path);
-}
-
 // A command that runs in a tree and where the program is installed.
 static const char *command_for(const char *path, char out[2 * PATH_BYTES + 128]) {
     char script[PATH_BYTES];
@@ -126,15 +106,45 @@ static const char *command_for(const char *path, char out[2 * PATH_BYTES + 128])
     return out;
 }
 
+// Folders that others made: one has a file NAME + `tells`, and those beside it have NAME, too.
+// Without `edges` all of it is converted.
+static const struct {
+    const char *tells, *whose, *edges, *nodes, *more;
+} folders[] = {
+    {.tells = ".allx", .whose = "Planetoid"},
+    {.tells = "hypergraph.pickle", .whose = "HyperGCN"},
+    {.tells = "-class_map.json", .whose = "GraphSAGE"},
+    {"meta.yaml", "DGL's CSVDataset", "edges.csv", "nodes.csv", " (or as meta.yaml names them)"},
+    {"out1_graph_edges.txt", "Geom-GCN", "out1_graph_edges.txt", "out1_node_feature_label.txt", ""},
+    {".cites", "LINQS", ".cites", ".content", ""},
+    {"_target.csv", "MUSAE", "_edges.csv", "_target.csv",
+     "; data.features is its JSON of features, converted"},
+};
+
+static bool is_folder_of_others(const char *path, Error *err) {
+    char command[2 * PATH_BYTES + 128];
+    for (FileNames in = file_names(path); file_next(&in, err->code == 0);)
+        for (size_t i = 0; i < sizeof folders / sizeof *folders && err->code == 0; i++) {
+            int name = (int)strlen(in.name) - (int)strlen(folders[i].tells);
+            if (!path_ends(in.name, folders[i].tells))
+                continue;
+            if (folders[i].edges == NULL)
+                error_data(err, "%s is a folder of %s, which is not read; convert it: %s", path,
+                           folders[i].whose, command_for(path, command));
+            else
+                error_data(err,
+                           "%s is a folder of %s, which is not read as a whole; name its files: "
+                           "data.path=%s/%.*s%s and data.nodes=%s/%.*s%s%s",
+                           path, folders[i].whose, path, name, in.name, folders[i].edges, path,
+                           name, in.name, folders[i].nodes, folders[i].more);
+        }
+    return err->code != 0;
+}
+
 bool format_is_refused(const char *path, Error *err) {
     char command[2 * PATH_BYTES + 128];
-    const char *whose = whose_pickles(path);
-    if (whose != NULL)
-        return !error_data(err,
-                           "%s is a folder of %s's pickles, which are not read; convert them: %s",
-                           path, whose, command_for(path, command));
     if (file_is_folder(path))
-        return is_dgl_folder(path, err);
+        return is_folder_of_others(path, err) || is_folder_of_others(PATH_IN(path, "raw"), err);
     bool ours = strcmp(path_name(path), "dataset.json") == 0;
     const Kind *kind = ours ? NULL : kind_of(path);
     if (kind == NULL && path_ends(path, ".zip"))

@@ -59,22 +59,29 @@ void sheet_close(Sheet *sheet); // also after an error
 // Empties the cells of a column that say that nothing is known, as pandas and R write it (NA, NaN,
 // null, ?), unless they are quoted. Returns how many.
 int64_t sheet_empty_missing(Sheet *sheet, int column);
-// A number, or 1 for true and 0 for false.
-bool cell_feature(const Table *table, const Cell *cell, float *out);
+// How many features a cell has: 1 of a number, or of true (1) and false (0), or those of a list
+// such as "0.5, 1", [0.5, 1] or [0.5 1]; 0: others. Writes at most so many.
+int64_t cell_features(const Table *table, const Cell *cell, float *out, int64_t most);
 static inline const Cell *cell_at(const Sheet *sheet, int64_t row, int column) {
     return &sheet->cell[row * sheet->table.columns + column];
 }
 
 // ---- feature_columns.c
-// All columns that are not taken (NULL: none is) and hold numbers alone; says which ones do not.
-// Returns how many, -1 with an error; column[TABLE_COLUMNS].
-int feature_columns(const Sheet *sheet, const bool *taken, int *column, Warnings *warnings,
-                    Error *err);
-int feature_columns_said(const Sheet *sheet, const Config *config, int *column,
-                         Error *err); // those that data.columns names
-float *feature_numbers(const Sheet *sheet, const int *column, int count,
-                       Error *err); // [rows, count] of these columns; the caller frees them
-void feature_columns_list(const Sheet *sheet, const int *column, int count, Warnings *warnings);
+typedef struct FeatureColumns {
+    int count;
+    int64_t features;            // of all of them
+    int at[TABLE_COLUMNS];       // their columns
+    int64_t wide[TABLE_COLUMNS]; // features of each: 1, or those of its lists
+} FeatureColumns;
+// All columns that are not taken (NULL: none is) and hold numbers alone, or lists of as many; says
+// which ones do not.
+bool feature_columns(const Sheet *sheet, const bool *taken, FeatureColumns *out, Warnings *warnings,
+                     Error *err);
+bool feature_columns_said(const Sheet *sheet, const Config *config, FeatureColumns *out,
+                          Error *err); // those that data.columns names
+float *feature_numbers(const Sheet *sheet, const FeatureColumns *columns,
+                       Error *err); // [rows, features]; the caller frees them
+void feature_columns_list(const Sheet *sheet, const FeatureColumns *columns, Warnings *warnings);
 
 // ---- nodes_csv.c: features and labels in text, a row for each node in their order. Both take over
 // the text.

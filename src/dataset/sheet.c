@@ -73,11 +73,50 @@ int64_t sheet_empty_missing(Sheet *sheet, int column) {
     return missing;
 }
 
-bool cell_feature(const Table *table, const Cell *cell, float *out) {
+// A number, or 1 for true and 0 for false.
+static bool cell_feature(const Table *table, const Cell *cell, float *out) {
     bool is_true = cell->length == 4 && strncasecmp(cell->at, "true", 4) == 0;
     bool is_false = cell->length == 5 && strncasecmp(cell->at, "false", 5) == 0;
     if (!is_true && !is_false)
         return cell_number(table, cell, out);
     *out = is_true;
     return true;
+}
+
+static const char *behind_blanks(const char *at, const char *end) {
+    while (at < end && *at == ' ')
+        at++;
+    return at;
+}
+
+int64_t cell_features(const Table *table, const Cell *cell, float *out, int64_t most) {
+    static const Table plain = {.separator = ','}; // no decimal commas
+    const char *at = cell->at, *end = at + cell->length;
+    float number;
+    if (cell_feature(table, cell, &number)) {
+        if (most > 0)
+            *out = number;
+        return 1;
+    }
+    bool brackets =
+        cell->length >= 2 && ((*at == '[' && end[-1] == ']') || (*at == '(' && end[-1] == ')'));
+    at += brackets;
+    end -= brackets;
+    for (int64_t count = 1;; count++) {
+        at = behind_blanks(at, end);
+        Cell item = {.at = (char *)(uintptr_t)at};
+        while (at < end && *at != ',' && *at != ' ')
+            at++;
+        item.length = at - item.at;
+        if (!cell_number(&plain, &item, &number))
+            return 0;
+        if (count <= most)
+            out[count - 1] = number;
+        at = behind_blanks(at, end);
+        if (at == end)
+            return count;
+        if (*at != ',' && !brackets) // numbers between blanks alone may be anything
+            return 0;
+        at += *at == ',';
+    }
 }

@@ -15,6 +15,19 @@ static inline bool load(Dataset *dataset, const char *path, Error *err) {
     return load_config(dataset, &config, err);
 }
 
+// Writes a text and loads it; data: further members of the config's section, or "".
+static inline bool load_section(Dataset *d, const char *name, const char *text, size_t bytes,
+                                const char *data, Error *err) {
+    static Config config;
+    static char json[2048];
+    test_write(test_path(name), text, bytes);
+    snprintf(json, sizeof json, "{\"data\": {\"path\": \"%s\"%s}}", name, data);
+    test_write_text(test_path("c.json"), json);
+    *err = (Error){0};
+    dataset_clear(d);
+    return config_load(&config, test_path("c.json"), NULL, 0, err) && dataset_load(d, &config, err);
+}
+
 static inline Dataset loaded(const char *path) {
     Dataset d = {0};
     assert_ok(load(&d, path, &err));

@@ -13,18 +13,6 @@ typedef struct Case {
     const char *target; // of all edges, a digit each
 } Case;
 
-static bool load_section(Dataset *d, const char *name, const char *text, size_t bytes,
-                         const char *data, Error *err) {
-    static Config config;
-    static char json[2048];
-    test_write(test_path(name), text, bytes);
-    snprintf(json, sizeof json, "{\"data\": {\"path\": \"%s\"%s}}", name, data);
-    test_write_text(test_path("c.json"), json);
-    *err = (Error){0};
-    dataset_clear(d);
-    return config_load(&config, test_path("c.json"), NULL, 0, err) && dataset_load(d, &config, err);
-}
-
 // Loads a file if that is `wanted`, else sees it refused; the words stand in a warning or in the
 // refusal. Returns wanted.
 static bool loads(Dataset *d, const char *name, const char *text, const char *data, bool wanted,
@@ -219,32 +207,30 @@ TEST(files_under_other_names) {
     test_write_text(test_path("g.gr"), "p sp 2 1\na 1 2 5\n");
     assert_refused(!format_is_refused(test_path("g.gr"), &err), EXIT_DATA, "a graph of DIMACS",
                    "awk '/^[ae] / {print $2, $3}' '");
-    assert_ok(file_make_folder(test_path("dgl"), &err));
-    test_write_text(test_path("dgl/meta.yaml"), "dataset_name: mini\n");
-    assert_refused(!format_is_refused(test_path("dgl"), &err), EXIT_DATA, "DGL's CSVDataset");
 }
 
-// Cells that pandas and R write where nothing is known, and truth values as features.
-TEST(what_is_missing) {
-    static const char edges[] = "a b\nb c\nc a\n";
-    static const char *const nodes = ", \"nodes\": \"nodes.csv\"";
-    OWNED(Dataset) d = {0};
-    char name[NODE_ID_TEXT];
-    test_write_text(test_path("nodes.csv"),
-                    "id,label,split,x\na,u,train,True\nb,NA,NA,0.5\nc,\"NA\",test,false\n");
-    assert_ok(load_section(&d, "e.txt", edges, strlen(edges), nodes, &err));
-    assert_memory_equal(d.label, ((int32_t[]){1, -1, 0}), 12);
-    assert_memory_equal(d.split, "\1\0\3", 3);
-    assert_memory_equal(d.x, ((float[]){1, 0.5f, 0}), 12);
-    assert_string_equal(node_id_text(&d.names, 0, name), "NA");
-    assert_non_null(strstr(d.warnings.text, "1 label is NA, null or the like"));
-    test_write_text(test_path("nodes.csv"), "id,label\na,2\nNA,?\nc,NaN\n");
-    assert_ok(load_section(&d, "e.txt", "a NA\nNA c\nc a\n", 14, nodes, &err));
-    assert_memory_equal(d.label, ((int32_t[]){-1, 2, -1}), 12); // a node may be called NA
-    test_write_text(test_path("nodes.csv"), "id;label\na;2,5\nb;1\nc;\n");
-    assert_ok(load_section(&d, "e.txt", edges, strlen(edges), nodes, &err));
-    assert_non_null(strstr(d.warnings.text, "labels are not all whole, so they are numbers"));
-    assert_true(d.numeric && d.numbers[0] == 2.5f && d.numbers[1] == 1 && isnan(d.numbers[2]));
+// Folders of others, or whose folder raw/ is one: what they are, and the files that are read.
+TEST(folders_of_others) {
+    static const struct {
+        const char *file, *whose, *cure;
+    } cases[] = {
+        {"meta.yaml", "DGL's CSVDataset", "f/edges.csv and data.nodes="},
+        {"out1_graph_edges.txt", "Geom-GCN", "f/out1_node_feature_label.txt"},
+        {"cora.cites", "LINQS", "f/cora.content"},
+        {"musae_x_target.csv", "MUSAE", "f/musae_x_edges.csv and data.nodes="},
+        {"raw/ind.cora.allx", "f/raw is a folder of Planetoid", "f/raw' graph.npz"},
+        {"ppi-class_map.json", "GraphSAGE", "f' graph.npz"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = test_path(test_text("f/%s", cases[i].file));
+        assert_ok(file_make_folder(test_path("f"), &err));
+        assert_ok(file_make_folder(test_path("f/raw"), &err));
+        test_write_text(path, "x\n");
+        assert_refused(!format_is_refused(test_path("f"), &err), EXIT_DATA, cases[i].whose,
+                       cases[i].cure);
+        remove(path);
+    }
+    assert_false(format_is_refused(test_path("f"), &(Error){0}));
 }
 
 // Rows of which no edge tells: ids count from 0 where all are below the rows, from 1 where the

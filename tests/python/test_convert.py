@@ -519,6 +519,27 @@ def folder_of_hypergcn():
     assert np.flatnonzero(read.masks["train"]).tolist() == [0, 5] and np.flatnonzero(read.masks["test"]).tolist() == [1, 2, 3, 4]
 
 
+def folder_of_graphsage():
+    """Rows of the features in another order than the nodes; a node that is for validation and test is one of test."""
+    os.makedirs("sage")
+    names = ["n0", "n1", "n2", "n3"]
+    nodes = [{"id": name, "val": v in (1, 2), "test": v == 2} for v, name in enumerate(names)]
+    links = [{"source": 0, "target": 1}, {"source": "n2", "target": "n1"}, {"source": 3, "target": 0}]
+    row, several = [2, 0, 3, 1], [[1, 1, 0], [0, 1, 1], [0, 0, 0], [1, 0, 0]]
+    for kind, value in (("G", {"nodes": nodes, "links": links}), ("class_map", dict(zip(names, several))),
+                        ("id_map", dict(zip(names, row)))):
+        write(f"sage/mini-{kind}.json", json.dumps(value))
+    x = RANDOM.standard_normal((4, 2))
+    np.save("sage/mini-feats.npy", x)
+    found, _ = converted("sage")
+    same_edges(found, np.array([(0, 1), (1, 0), (2, 1), (1, 2), (3, 0), (0, 3)]).T)
+    same(found, x=x[row].astype(np.float32), y=np.array(several), train_mask=np.array([True, False, False, True]),
+         val_mask=np.array([False, True, False, False]), test_mask=np.array([False, False, True, False]))
+    assert np.array_equal(program_reads("out.npz").labels, several)
+    os.remove("sage/mini-id_map.json")
+    refused("damaged or no folder of GraphSAGE", "sage")
+
+
 def unknown_files():
     """Of the command, with its exit status; what no loader is for is left to the program."""
     for name, words, *codes in (("graph.unknown", "does not say what format", 78), ("graph.bin", "", 65, 69)):
@@ -528,7 +549,8 @@ def unknown_files():
         assert stopped.returncode in codes and words in stopped.stderr, (stopped.returncode, stopped.stderr)
 
 
-PARTS = [(unknown_files, ()), (lists_of_json, ()), (hypergraphs_of_others, ()), (folder_of_hypergcn, ("scipy",)), (matrices_of_scipy, ("scipy",)), (files_of_planetoid, ("scipy",)),
+PARTS = [(unknown_files, ()), (lists_of_json, ()), (hypergraphs_of_others, ()), (folder_of_hypergcn, ("scipy",)),
+         (folder_of_graphsage, ()), (matrices_of_scipy, ("scipy",)), (files_of_planetoid, ("scipy",)),
          (matrices_of_hdf, ("scipy", "h5py")), (graphs_of_networkx, ("networkx",)), (names_of_networkx, ("networkx",)),
          (tables_of_pandas, ("pandas", "pyarrow")), (files_of_sklearn, ("sklearn",)),
          (files_of_torch, ("torch", "torch_geometric")), (planetoid_of_pyg, ("scipy", "torch_geometric")),
