@@ -131,7 +131,6 @@ void event_log_end(ExitCode code) {
     if (event_log.file <= 0)
         return;
     json_writer_begin(&writer, false);
-    json_put_string(&writer, "event", "end");
-    json_put_int(&writer, "code", code);
+    JSON_PUT(&writer, PAIR("event", "end"), PAIR("code", code));
     put_object(&writer);
 }

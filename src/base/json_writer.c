@@ -153,16 +153,6 @@ void json_put_list(JsonWriter *writer, const char *key, const double *value, int
     json_end_array(writer);
 }
 
-void json_put_numbers(JsonWriter *writer, const JsonNumber *numbers) {
-    for (const JsonNumber *at = numbers; at->key != NULL; at++)
-        json_put_double(writer, at->key, at->value);
-}
-
-void json_put_integers(JsonWriter *writer, const JsonInteger *integers) {
-    for (const JsonInteger *at = integers; at->key != NULL; at++)
-        json_put_int(writer, at->key, at->value);
-}
-
 void json_put_float(JsonWriter *writer, const char *key, float value) {
     put_key(writer, key);
     put_number(writer, (double)value, 9, true);
@@ -171,6 +161,18 @@ void json_put_float(JsonWriter *writer, const char *key, float value) {
 void json_put_bool(JsonWriter *writer, const char *key, bool value) {
     put_key(writer, key);
     put(writer, value ? "true" : "false");
+}
+
+void json_put_pairs(JsonWriter *writer, const JsonPair *pairs) {
+    for (const JsonPair *at = pairs; at->key != NULL; at++)
+        if (at->type == PAIR_TEXT)
+            json_put_string(writer, at->key, at->text);
+        else if (at->type == PAIR_INT)
+            json_put_int(writer, at->key, at->integer);
+        else if (at->type == PAIR_DOUBLE)
+            json_put_double(writer, at->key, at->number);
+        else
+            json_put_bool(writer, at->key, at->integer);
 }
 
 void json_put_value(JsonWriter *writer, const char *key, const Json *value) {

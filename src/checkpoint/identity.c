@@ -9,10 +9,8 @@ static void put_first_weights(JsonWriter *w, const FirstWeights *first) {
         json_put_string(w, "weights", NULL);
         return;
     }
-    JSON_PUT_OBJECT(w, "weights") {
-        json_put_string(w, "path", first->path);
-        json_put_string(w, "hash", first->hash);
-    }
+    JSON_PUT_OBJECT(w, "weights")
+        JSON_PUT(w, PAIR("path", first->path), PAIR("hash", first->hash));
 }
 
 // The schedule is part of a training only where it changes results. A checkpoint says it then.
@@ -27,10 +25,8 @@ void identity_put(JsonWriter *w, const Training *t) {
     config_put_learned(w, "config", t->config,
                        schedule_changes_result(t->config) ? schedule_key : NULL);
     json_put_string(w, "data", t->shard->dataset_hash);
-    JSON_PUT_OBJECT(w, "parts") {
-        json_put_int(w, "count", t->shard->parts);
-        json_put_string(w, "hash", t->shard->partition_hash);
-    }
+    JSON_PUT_OBJECT(w, "parts")
+        JSON_PUT(w, PAIR("count", t->shard->parts), PAIR("hash", t->shard->partition_hash));
     json_put_int(w, "seed", (int64_t)t->seed);
     put_first_weights(w, &t->first_weights);
 }

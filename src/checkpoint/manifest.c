@@ -61,24 +61,21 @@ static void put_metrics(JsonWriter *w, const char *key, const Metrics metrics[4]
 }
 
 static void put_counters(JsonWriter *w, const TrainerCounters *counters) {
-    JSON_PUT_INTS(w, {"epoch", counters->epoch}, {"best_epoch", counters->best_epoch},
-                  {"stale_evaluations", counters->stale_evaluations});
-    json_put_double(w, "best_score", counters->best_score);
+    JSON_PUT(w, PAIR("epoch", counters->epoch), PAIR("best_epoch", counters->best_epoch),
+             PAIR("stale_evaluations", counters->stale_evaluations),
+             PAIR("best_score", counters->best_score));
     put_metrics(w, "best_metrics", counters->best_metrics);
     put_metrics(w, "last_metrics", counters->last_metrics);
     if (counters->average_metrics[SPLIT_VAL].count > 0)
         put_metrics(w, "average_metrics", counters->average_metrics);
     if (counters->plateau.factor > 0)
-        JSON_PUT_OBJECT(w, "plateau") {
-            JSON_PUT(w, {"factor", counters->plateau.factor}, {"best", counters->plateau.best});
-            json_put_int(w, "bad", counters->plateau.bad);
-        }
-    JSON_PUT_OBJECT(w, "backend") {
-        json_put_string(w, "name", counters->kernels.backend);
-        json_put_string(w, "spmm", counters->kernels.spmm[0] != 0 ? counters->kernels.spmm : NULL);
-        json_put_string(w, "bf16_sums",
-                        counters->kernels.sums[0] != 0 ? counters->kernels.sums : NULL);
-    }
+        JSON_PUT_OBJECT(w, "plateau")
+            JSON_PUT(w, PAIR("factor", counters->plateau.factor),
+                     PAIR("best", counters->plateau.best), PAIR("bad", counters->plateau.bad));
+    JSON_PUT_OBJECT(w, "backend")
+        JSON_PUT(w, PAIR("name", counters->kernels.backend),
+                 PAIR("spmm", counters->kernels.spmm[0] != 0 ? counters->kernels.spmm : NULL),
+                 PAIR("bf16_sums", counters->kernels.sums[0] != 0 ? counters->kernels.sums : NULL));
 }
 
 static void put_files(JsonWriter *w, const StateSections *sections, const char *folder,
@@ -89,10 +86,8 @@ static void put_files(JsonWriter *w, const StateSections *sections, const char *
             const char *path = CHECKPOINT_FILE(folder, sections->section[i].name);
             if (!hash_file(path, hash, err))
                 break;
-            JSON_PUT_OBJECT(w, NULL) {
-                json_put_string(w, "name", path_name(path));
-                json_put_string(w, "hash", hash);
-            }
+            JSON_PUT_OBJECT(w, NULL)
+                JSON_PUT(w, PAIR("name", path_name(path)), PAIR("hash", hash));
         }
 }
 
@@ -101,8 +96,7 @@ bool checkpoint_manifest_write(const Training *t, const char *folder, Error *err
     JsonWriter w;
     const char *path = PATH_IN(folder, checkpoint_manifest);
     json_writer_begin(&w, true);
-    json_put_string(&w, "format", "fringe-checkpoint");
-    json_put_int(&w, "version", CHECKPOINT_VERSION);
+    JSON_PUT(&w, PAIR("format", "fringe-checkpoint"), PAIR("version", CHECKPOINT_VERSION));
     identity_put(&w, t);
     put_counters(&w, &counters);
     put_files(&w, trainer_sections(t->trainer), folder, err);

@@ -31,13 +31,12 @@ void cache_print_entry(const CacheEntry *entry) {
 
 void cache_put_entry(JsonWriter *w, const CacheEntry *entry) {
     JSON_PUT_OBJECT(w, NULL) {
-        json_put_string(w, "path", entry->path);
-        json_put_string(w, "kind", kind_names[entry->kind]);
-        json_put_string(w, "dataset", entry->dataset);
+        JSON_PUT(w, PAIR("path", entry->path), PAIR("kind", kind_names[entry->kind]),
+                 PAIR("dataset", entry->dataset));
         if (entry->kind == CACHE_PARTS)
             json_put_int(w, "parts", entry->parts);
-        JSON_PUT(w, {"bytes", entry->bytes}, {"age_seconds", entry->age});
-        json_put_bool(w, "in_use", entry->is_used);
+        JSON_PUT(w, PAIR("bytes", entry->bytes), PAIR("age_seconds", entry->age),
+                 PAIR("in_use", entry->is_used));
     }
 }
 
@@ -59,8 +58,7 @@ void cache_print_list(const CacheList *list, const char *cache) {
 }
 
 void cache_put_list(JsonWriter *w, const CacheList *list, const char *cache) {
-    json_put_string(w, "cache", cache);
-    json_put_double(w, "bytes", bytes_of(list));
+    JSON_PUT(w, PAIR("cache", cache), PAIR("bytes", bytes_of(list)));
     JSON_PUT_ARRAY(w, "entries")
         for (int i = 0; i < list->count; i++)
             cache_put_entry(w, &list->entry[i]);
@@ -133,8 +131,7 @@ static void prune(const CacheList *list, const char *cache, const Options *optio
             if (err->code == 0)
                 *err = stays;
         }
-    json_put_double(&w, "bytes", p.bytes);
-    JSON_PUT_INTS(&w, {"kept_in_use", p.used}, {"kept_young", p.young});
+    JSON_PUT(&w, PAIR("bytes", p.bytes), PAIR("kept_in_use", p.used), PAIR("kept_young", p.young));
     json_end_object(&w);
     if (options->json)
         terminal_print("%s\n", w.text);

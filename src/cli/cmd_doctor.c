@@ -226,12 +226,9 @@ static void print_finding(const char *word, const char *name, const Finding *fin
 
 static void put_finding(JsonWriter *writer, const char *word, const char *name,
                         const Finding *finding) {
-    JSON_PUT_OBJECT(writer, NULL) {
-        json_put_string(writer, "check", name);
-        json_put_string(writer, "health", word);
-        json_put_string(writer, "text", finding->text);
-        json_put_string(writer, "cure", finding->cure[0] != 0 ? finding->cure : NULL);
-    }
+    JSON_PUT_OBJECT(writer, NULL)
+        JSON_PUT(writer, PAIR("check", name), PAIR("health", word), PAIR("text", finding->text),
+                 PAIR("cure", finding->cure[0] != 0 ? finding->cure : NULL));
 }
 
 typedef struct Visit {

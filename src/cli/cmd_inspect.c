@@ -94,8 +94,7 @@ static bool print(const Inspected *kind, const char *path, Error *err) {
 static bool put(const Inspected *kind, const char *path, Error *err) {
     JsonWriter w;
     json_writer_begin(&w, true);
-    json_put_string(&w, "kind", kind->name);
-    json_put_string(&w, "path", path);
+    JSON_PUT(&w, PAIR("kind", kind->name), PAIR("path", path));
     Inspection at = inspect_at(path, &w, err);
     bool ok = kind->show(&at);
     print_object(&w, ok ? &terminal_tables : NULL);

@@ -33,13 +33,12 @@ static void put_program(Output *out) {
     const Session *s = out->session;
     JsonWriter *writer = &out->json;
     json_writer_begin(writer, true);
-    json_put_string(writer, "program", out->name);
-    json_put_string(writer, "dataset", s->shard.dataset_name);
-    json_put_int(writer, "nodes", s->shard.set[NODES].total);
+    JSON_PUT(writer, PAIR("program", out->name), PAIR("dataset", s->shard.dataset_name),
+             PAIR("nodes", s->shard.set[NODES].total));
     if (shard_is_hypergraph(&s->shard))
         json_put_int(writer, "hyperedges", s->shard.set[HYPEREDGES].total);
-    JSON_PUT_INTS(writer, {"edges", s->shard.edges}, {"ranks", s->comm.size});
-    json_put_string(writer, "partition", s->config.partition.method);
+    JSON_PUT(writer, PAIR("edges", s->shard.edges), PAIR("ranks", s->comm.size),
+             PAIR("partition", s->config.partition.method));
     put_figures(writer, out->result);
     if (out->result->warning[0] != 0)
         json_put_string(writer, "warning", out->result->warning);

@@ -70,9 +70,8 @@ static void put_shape(JsonWriter *w, const int64_t *shape, int rank) {
 static void put_npy(JsonWriter *w, const Npy *npy, const ValueRange *range) {
     char type[32];
     put_shape(w, npy->shape, npy->rank);
-    json_put_string(w, "type", type_of(npy, type));
-    JSON_PUT(w, {"least", range->least}, {"most", range->most});
-    json_put_int(w, "not_finite", range->not_numbers);
+    JSON_PUT(w, PAIR("type", type_of(npy, type)), PAIR("least", range->least),
+             PAIR("most", range->most), PAIR("not_finite", range->not_numbers));
 }
 
 static bool show_array(const Inspection *at) {
@@ -122,8 +121,8 @@ void inspect_put_tensors(JsonWriter *w, const Tensors *map) {
         for (int i = 0; i < map->count; i++) {
             const Tensor *tensor = &map->tensor[i];
             JSON_PUT_OBJECT(w, NULL) {
-                json_put_string(w, "name", tensor->name);
-                json_put_string(w, "type", tensor_type_names[tensor->type]);
+                JSON_PUT(w, PAIR("name", tensor->name),
+                         PAIR("type", tensor_type_names[tensor->type]));
                 put_shape(w, tensor->shape, tensor->rank);
             }
         }

@@ -104,8 +104,8 @@ static bool show_part_file(const Inspection *at) {
                file.largest);
         return true;
     }
-    JSON_PUT_INTS(at->json, {"nodes", file.nodes}, {"parts", file.parts},
-                  {"largest", file.largest});
+    JSON_PUT(at->json, PAIR("nodes", file.nodes), PAIR("parts", file.parts),
+             PAIR("largest", file.largest));
     return true;
 }
 

@@ -129,9 +129,8 @@ static bool show_trace(const Inspection *at) {
         printf("           open it in https://ui.perfetto.dev\n");
         return true;
     }
-    json_put_int(at->json, "events", facts.events);
-    JSON_PUT(at->json, {"ranks", facts.ranks}, {"first_epoch", facts.first},
-             {"last_epoch", facts.last});
+    JSON_PUT(at->json, PAIR("events", facts.events), PAIR("ranks", facts.ranks),
+             PAIR("first_epoch", facts.first), PAIR("last_epoch", facts.last));
     return true;
 }
 

@@ -115,34 +115,32 @@ static bool has_begun(const char *path) { return inspect_holds(path, "checkpoint
 static void put_costs(JsonWriter *w, const RunRecord *run) {
     RecordedEpoch sum = record_sum(run->epoch, run->epochs, 1);
     JSON_PUT_OBJECT(w, "total") {
-        JSON_PUT(w, {"seconds", sum.seconds}, {"compute", sum.compute}, {"pack", sum.pack},
-                 {"wait", sum.wait}, {"reduce", sum.reduce}, {"evaluation", sum.evaluation},
-                 {"assignment", sum.assignment}, {"bytes", sum.bytes},
-                 {"reduce_bytes", sum.reduce_bytes});
+        JSON_PUT(w, PAIR("seconds", sum.seconds), PAIR("compute", sum.compute),
+                 PAIR("pack", sum.pack), PAIR("wait", sum.wait), PAIR("reduce", sum.reduce),
+                 PAIR("evaluation", sum.evaluation), PAIR("assignment", sum.assignment),
+                 PAIR("bytes", sum.bytes), PAIR("reduce_bytes", sum.reduce_bytes));
         if (sum.headers > 0)
-            JSON_PUT(w, {"headers", sum.headers}, {"skipped", sum.skipped});
+            JSON_PUT(w, PAIR("headers", sum.headers), PAIR("skipped", sum.skipped));
     }
 }
 
 static void put_facts(JsonWriter *w, const RunRecord *run) {
     RunFigures figures = record_figures(run);
-    json_put_string(w, "state", record_state_name(run->state));
-    json_put_string(w, "mode", record_text(run, "config.mode"));
-    json_put_string(w, "data", record_text(run, "data.name"));
-    json_put_double(w, "ranks", record_number(run, "machine.ranks"));
-    json_put_int(w, "epochs", run->epochs);
-    JSON_PUT(w, {"epochs_wanted", record_number(run, "config.train.epochs")},
-             {"loss", run->epochs > 0 ? run->epoch[run->epochs - 1].loss : NAN},
-             {"last_validation", figures.last_validation}, {"last_test", figures.last_test});
-    json_put_int(w, "best_epoch", figures.best_epoch);
-    JSON_PUT(w, {"best_validation", figures.validation}, {"test_at_best", figures.test},
-             {"seconds_per_epoch", figures.seconds}, {"bytes_per_epoch", figures.bytes});
+    JSON_PUT(w, PAIR("state", record_state_name(run->state)),
+             PAIR("mode", record_text(run, "config.mode")),
+             PAIR("data", record_text(run, "data.name")),
+             PAIR("ranks", record_number(run, "machine.ranks")), PAIR("epochs", run->epochs),
+             PAIR("epochs_wanted", record_number(run, "config.train.epochs")),
+             PAIR("loss", run->epochs > 0 ? run->epoch[run->epochs - 1].loss : NAN),
+             PAIR("last_validation", figures.last_validation), PAIR("last_test", figures.last_test),
+             PAIR("best_epoch", figures.best_epoch), PAIR("best_validation", figures.validation),
+             PAIR("test_at_best", figures.test), PAIR("seconds_per_epoch", figures.seconds),
+             PAIR("bytes_per_epoch", figures.bytes));
     if (!isnan(figures.gradient_memory))
         json_put_double(w, "gradient_memory", figures.gradient_memory);
     put_costs(w, run);
-    json_put_string(w, "started", record_text(run, "started"));
-    json_put_string(w, "ended", record_text(run, "ended"));
-    json_put_double(w, "age_seconds", figures.age);
+    JSON_PUT(w, PAIR("started", record_text(run, "started")),
+             PAIR("ended", record_text(run, "ended")), PAIR("age_seconds", figures.age));
     json_put_value(w, "run", run->json);
 }
 
@@ -221,12 +219,10 @@ static void print_epochs(const RecordedEpoch *epoch, int64_t count, const Score 
 static void put_epochs(JsonWriter *w, const RecordedEpoch *epoch, int64_t count) {
     JSON_PUT_ARRAY(w, "epochs")
         for (int64_t i = 0; i < count; i++)
-            JSON_PUT_OBJECT(w, NULL) {
-                json_put_int(w, "epoch", epoch[i].epoch);
-                JSON_PUT(w, {"loss", epoch[i].loss}, {"validation", epoch[i].validation},
-                         {"test", epoch[i].test}, {"seconds", epoch[i].seconds},
-                         {"bytes", epoch[i].bytes});
-            }
+            JSON_PUT_OBJECT(w, NULL)
+                JSON_PUT(w, PAIR("epoch", epoch[i].epoch), PAIR("loss", epoch[i].loss),
+                         PAIR("validation", epoch[i].validation), PAIR("test", epoch[i].test),
+                         PAIR("seconds", epoch[i].seconds), PAIR("bytes", epoch[i].bytes));
 }
 
 static bool show_metrics(const Inspection *at) {

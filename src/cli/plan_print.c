@@ -144,17 +144,17 @@ static void put_point(JsonWriter *w, const Plan *p, int m, int i) {
     const PlanEstimate *e = &p->estimate[m][i];
     const PlanTime *t = &e->time;
     JSON_PUT_OBJECT(w, NULL) {
-        json_put_int(w, "ranks", p->ranks[i]);
-        json_put_bool(w, "checked", p->checked[i]);
-        JSON_PUT_INTS(w, {"memory", (int64_t)memory_of(e)}, {"memory_least", (int64_t)e->least});
+        JSON_PUT(w, PAIR("ranks", p->ranks[i]), PAIR("checked", p->checked[i]),
+                 PAIR("memory", (int64_t)memory_of(e)), PAIR("memory_least", (int64_t)e->least));
         JSON_PUT_OBJECT(w, "items")
             for (int k = 0; k < e->memory.count; k++)
                 json_put_int(w, e->memory.item[k].what, (int64_t)e->memory.item[k].bytes);
-        JSON_PUT(w, {"bytes", e->bytes}, {"rows", e->rows}, {"halo", e->halo},
-                 {"reduce_bytes", e->reduce_bytes}, {"seconds", plan_time_total(t)},
-                 {"dense", t->dense}, {"aggregate", t->aggregate}, {"pointwise", t->pointwise},
-                 {"pack", t->pack}, {"messages", t->messages}, {"reduce", t->reduce},
-                 {"hidden", t->hidden});
+        JSON_PUT(w, PAIR("bytes", e->bytes), PAIR("rows", e->rows), PAIR("halo", e->halo),
+                 PAIR("reduce_bytes", e->reduce_bytes), PAIR("seconds", plan_time_total(t)),
+                 PAIR("dense", t->dense), PAIR("aggregate", t->aggregate),
+                 PAIR("pointwise", t->pointwise), PAIR("pack", t->pack),
+                 PAIR("messages", t->messages), PAIR("reduce", t->reduce),
+                 PAIR("hidden", t->hidden));
     }
 }
 
@@ -162,11 +162,10 @@ void plan_print_json(const Plan *p) {
     JsonWriter w;
     const PlanMachine *m = &p->machine;
     json_writer_begin(&w, false);
-    json_put_double(&w, "cores", m->cores);
-    json_put_int(&w, "ranks_per_host", m->ranks_per_host);
-    JSON_PUT(&w, {"link_bytes_per_second", m->bandwidth}, {"link_latency", m->latency});
-    json_put_string(&w, "link", p->link_given ? "given" : "assumed");
-    json_put_string(&w, "compute", p->measured ? "measured" : "given");
+    JSON_PUT(&w, PAIR("cores", m->cores), PAIR("ranks_per_host", m->ranks_per_host),
+             PAIR("link_bytes_per_second", m->bandwidth), PAIR("link_latency", m->latency),
+             PAIR("link", p->link_given ? "given" : "assumed"),
+             PAIR("compute", p->measured ? "measured" : "given"));
     JSON_PUT_OBJECT(&w, "modes")
         for (int k = 0; k < p->modes; k++)
             JSON_PUT_ARRAY(&w, p->mode[k])

@@ -202,10 +202,9 @@ static void put_run(JsonWriter *w, const Table *table, int run) {
     const RunRecord *record = &table->records->run[run];
     RunFigures f = record_figures(record);
     JSON_PUT_OBJECT(w, NULL) {
-        json_put_string(w, "run", name_of(table, run));
-        json_put_string(w, "folder", record->folder);
-        json_put_string(w, "state", record_state_name(record->state));
-        json_put_string(w, "data", record_text(record, "data.name"));
+        JSON_PUT(w, PAIR("run", name_of(table, run)), PAIR("folder", record->folder),
+                 PAIR("state", record_state_name(record->state)),
+                 PAIR("data", record_text(record, "data.name")));
         if (record_text(record, "data.origin") != NULL)
             json_put_string(w, "origin", record_text(record, "data.origin"));
         JSON_PUT_OBJECT(w, "differs")
@@ -216,15 +215,14 @@ static void put_run(JsonWriter *w, const Table *table, int run) {
                         w, strncmp(table->key[k], "config.", 7) == 0 ? table->key[k] + 7 : "ranks",
                         value);
             }
-        JSON_PUT_INTS(w, {"epochs", record->epochs}, {"best_epoch", f.best_epoch});
-        JSON_PUT(w, {"validation", f.validation}, {"test", f.test},
-                 {"seconds_per_epoch", f.seconds}, {"bytes_per_epoch", f.bytes},
-                 {"gradient_bytes_per_epoch", f.gradient_bytes});
+        JSON_PUT(w, PAIR("epochs", record->epochs), PAIR("best_epoch", f.best_epoch),
+                 PAIR("validation", f.validation), PAIR("test", f.test),
+                 PAIR("seconds_per_epoch", f.seconds), PAIR("bytes_per_epoch", f.bytes),
+                 PAIR("gradient_bytes_per_epoch", f.gradient_bytes));
         if (!isnan(f.gradient_memory))
             json_put_double(w, "gradient_memory", f.gradient_memory);
-        json_put_string(w, "started", record_text(record, "started"));
-        json_put_string(w, "ended", record_text(record, "ended"));
-        json_put_double(w, "age_seconds", f.age);
+        JSON_PUT(w, PAIR("started", record_text(record, "started")),
+                 PAIR("ended", record_text(record, "ended")), PAIR("age_seconds", f.age));
     }
 }
 

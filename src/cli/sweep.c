@@ -182,7 +182,7 @@ static ResultRow row_of(const char *name, const Ended *ended, int count) {
 
 static void put_score(JsonWriter *out, const char *key, MeanDeviation of) {
     JSON_PUT_OBJECT(out, key)
-        JSON_PUT(out, {"mean", of.mean}, {"deviation", of.deviation});
+        JSON_PUT(out, PAIR("mean", of.mean), PAIR("deviation", of.deviation));
 }
 
 static void put_settings(JsonWriter *out, const Grid *grid, int point) {
@@ -198,17 +198,15 @@ static void put_point(JsonWriter *out, const Sweeping *w, int point, const Resul
         put_settings(out, &w->grid, point);
         put_score(out, "validation", row->validation);
         put_score(out, "test", row->test);
-        JSON_PUT(out, {"seconds_per_epoch", row->seconds}, {"bytes_per_epoch", row->bytes},
-                 {"gradient_bytes_per_epoch", row->gradient_bytes});
+        JSON_PUT(out, PAIR("seconds_per_epoch", row->seconds), PAIR("bytes_per_epoch", row->bytes),
+                 PAIR("gradient_bytes_per_epoch", row->gradient_bytes));
         JSON_PUT_ARRAY(out, "runs")
             for (int i = 0; i < row->runs; i++)
-                JSON_PUT_OBJECT(out, NULL) {
-                    json_put_string(out, "folder", ended[i].folder);
-                    json_put_int(out, "seed", ended[i].seed);
-                    json_put_int(out, "best_epoch", ended[i].figures.best_epoch);
-                    json_put_double(out, "validation", ended[i].figures.validation);
-                    json_put_double(out, "test", ended[i].figures.test);
-                }
+                JSON_PUT_OBJECT(out, NULL)
+                    JSON_PUT(out, PAIR("folder", ended[i].folder), PAIR("seed", ended[i].seed),
+                             PAIR("best_epoch", ended[i].figures.best_epoch),
+                             PAIR("validation", ended[i].figures.validation),
+                             PAIR("test", ended[i].figures.test));
     }
 }
 
@@ -235,8 +233,7 @@ static void report_table(void *context, Error *err) {
     CLEARED(memory_drop) ResultRow *row = ALLOC(ResultRow, w->grid.points, "points of a sweep");
     CLEARED(json_writer_clear) JsonWriter out = {0};
     json_writer_begin(&out, true);
-    json_put_string(&out, "metric", w->score->title);
-    json_put_int(&out, "runs", w->options->runs);
+    JSON_PUT(&out, PAIR("metric", w->score->title), PAIR("runs", w->options->runs));
     table.rows = read_points(row, w, &out);
     table.row = row;
     table.winner = result_winner(row, table.rows, w->score);

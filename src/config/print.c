@@ -209,8 +209,8 @@ static void put_schema(JsonWriter *writer, const char *name, const Key *key, con
         if (config_is_list(key->kind)) {
             JSON_PUT_ARRAY(writer, "anyOf") {
                 JSON_PUT_OBJECT(writer, NULL) {
-                    json_put_string(writer, "type", "array");
-                    json_put_int(writer, "maxItems", config_kinds[key->kind].list.most);
+                    JSON_PUT(writer, PAIR("type", "array"),
+                             PAIR("maxItems", config_kinds[key->kind].list.most));
                     JSON_PUT_OBJECT(writer, "items")
                         put_single(writer, key);
                 }
@@ -227,8 +227,7 @@ static void put_schema(JsonWriter *writer, const char *name, const Key *key, con
 
 static void open_schema(JsonWriter *writer, const char *section) {
     json_begin_object(writer, section);
-    json_put_string(writer, "type", "object");
-    json_put_bool(writer, "additionalProperties", false);
+    JSON_PUT(writer, PAIR("type", "object"), pair_bool("additionalProperties", false));
     json_begin_object(writer, "properties");
 }
 
@@ -242,16 +241,14 @@ void config_print_schema(const Sink *out) {
     config_set_defaults(&standard);
     CLEARED(json_writer_clear) JsonWriter writer = {0};
     json_writer_begin(&writer, true);
-    json_put_string(&writer, "$schema", "https://json-schema.org/draft/2020-12/schema");
-    json_put_string(&writer, "title", "fringe config");
-    json_put_string(&writer, "type", "object");
-    json_put_bool(&writer, "additionalProperties", false);
+    JSON_PUT(&writer, PAIR("$schema", "https://json-schema.org/draft/2020-12/schema"),
+             PAIR("title", "fringe config"), PAIR("type", "object"),
+             pair_bool("additionalProperties", false));
     JSON_PUT_OBJECT(&writer, "properties") {
-        JSON_PUT_OBJECT(&writer, "$schema") {
-            json_put_string(&writer, "description",
-                            "Path or URL of this schema, for editors; not read.");
-            json_put_string(&writer, "type", "string");
-        }
+        JSON_PUT_OBJECT(&writer, "$schema")
+            JSON_PUT(&writer,
+                     PAIR("description", "Path or URL of this schema, for editors; not read."),
+                     PAIR("type", "string"));
         config_walk(&writer, &standard, any, open_schema, close_schema, put_schema);
     }
     json_end_object(&writer);

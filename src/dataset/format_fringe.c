@@ -82,8 +82,7 @@ static bool write_arrays(const Dataset *dataset, const char *path, Error *err) {
 static bool write_manifest(const Dataset *dataset, const char *path, Error *err) {
     JsonWriter out;
     json_writer_begin(&out, true);
-    json_put_string(&out, "format", "fringe-dataset");
-    json_put_int(&out, "version", DIRECTORY_VERSION);
+    JSON_PUT(&out, PAIR("format", "fringe-dataset"), PAIR("version", DIRECTORY_VERSION));
     dataset_put_facts(&out, dataset);
     if (dataset->ids.is_unsigned)
         json_put_bool(&out, "unsigned_ids", true);

@@ -16,8 +16,8 @@ int64_t dataset_isolated(const Dataset *dataset) {
 
 static void put_graph(JsonWriter *out, const Dataset *dataset) {
     Csr rows = dataset_csr(dataset);
-    JSON_PUT_INTS(out, {"isolated", dataset_isolated(dataset)}, {"loops", csr_loops(&rows)},
-                  {"duplicates", csr_duplicates(&rows)});
+    JSON_PUT(out, PAIR("isolated", dataset_isolated(dataset)), PAIR("loops", csr_loops(&rows)),
+             PAIR("duplicates", csr_duplicates(&rows)));
 }
 
 static void put_hypergraph(JsonWriter *out, const Dataset *dataset) {
@@ -25,9 +25,9 @@ static void put_hypergraph(JsonWriter *out, const Dataset *dataset) {
     sort_int64(size, m);
     while (pinless < m && size[pinless] == 0)
         pinless++;
-    JSON_PUT_INTS(out, {"pins", dataset->edges}, {"size_min", size[0]},
-                  {"size_median", size[m / 2]}, {"size_max", size[m - 1]},
-                  {"without_pins", pinless}, {"uncovered", hypergraph_uncovered(dataset)});
+    JSON_PUT(out, PAIR("pins", dataset->edges), PAIR("size_min", size[0]),
+             PAIR("size_median", size[m / 2]), PAIR("size_max", size[m - 1]),
+             PAIR("without_pins", pinless), PAIR("uncovered", hypergraph_uncovered(dataset)));
     json_put_bool(out, "directed", !dataset_is_symmetric(dataset));
     json_put_bool(out, "node_weights", dataset->node_weight != NULL);
     memory_free(size);
@@ -39,8 +39,8 @@ static void put_degrees(JsonWriter *out, const Dataset *dataset) {
     for (int64_t i = 0; i < n; i++)
         degree[i] = dataset->offset[i + 1] - dataset->offset[i];
     sort_int64(degree, n);
-    JSON_PUT_INTS(out, {"degree_min", degree[0]}, {"degree_median", degree[n / 2]},
-                  {"degree_max", degree[n - 1]});
+    JSON_PUT(out, PAIR("degree_min", degree[0]), PAIR("degree_median", degree[n / 2]),
+             PAIR("degree_max", degree[n - 1]));
     memory_free(degree);
 }
 
@@ -50,8 +50,8 @@ static void put_nodes(JsonWriter *out, const Dataset *dataset) {
         split[dataset->split[i]]++;
         unlabelled += !dataset_is_labelled(dataset, i);
     }
-    JSON_PUT_INTS(out, {"train", split[SPLIT_TRAIN]}, {"val", split[SPLIT_VAL]},
-                  {"test", split[SPLIT_TEST]}, {"unlabelled", unlabelled});
+    JSON_PUT(out, PAIR("train", split[SPLIT_TRAIN]), PAIR("val", split[SPLIT_VAL]),
+             PAIR("test", split[SPLIT_TEST]), PAIR("unlabelled", unlabelled));
 }
 
 static void put_statistics(JsonWriter *out, const Dataset *dataset) {
@@ -74,10 +74,8 @@ void dataset_put_facts(JsonWriter *out, const Dataset *dataset) {
     json_put_int(out, "nodes", dataset->nodes);
     if (dataset->hyperedges > 0)
         json_put_int(out, "hyperedges", dataset->hyperedges);
-    json_put_int(out, "edges", dataset->edges);
-    json_put_int(out, "features", dataset->features);
-    json_put_int(out, "classes", dataset->classes);
-    json_put_bool(out, "multilabel", dataset->multilabel);
+    JSON_PUT(out, PAIR("edges", dataset->edges), PAIR("features", dataset->features),
+             PAIR("classes", dataset->classes), PAIR("multilabel", dataset->multilabel));
     if (dataset->numeric)
         json_put_bool(out, "numeric", true);
     put_statistics(out, dataset);

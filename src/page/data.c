@@ -86,8 +86,8 @@ static void put_exchanges(JsonWriter *w, const RunRecord *run) {
         for (const Json *at = json_first(exchanges); at != NULL; at = json_next(at)) {
             const Json *direction = json_get_of(at, "direction", JSON_STRING);
             JSON_PUT_OBJECT(w, NULL) {
-                json_put_double(w, "layer", json_get_number(at, "layer"));
-                json_put_string(w, "direction", direction != NULL ? json_string(direction) : NULL);
+                JSON_PUT(w, PAIR("layer", json_get_number(at, "layer")),
+                         PAIR("direction", direction != NULL ? json_string(direction) : NULL));
                 for (int i = 0; i < FAMILY_COUNT(numbers); i++)
                     json_put_double(w, numbers[i], json_get_number(at, numbers[i]));
             }
@@ -117,8 +117,7 @@ static void put_facts(JsonWriter *w, const RunRecord *run) {
     char data[2 * DATASET_NAME];
     const char *name = record_text(run, "data.name");
     snprintf(data, sizeof data, "%s%s", name != NULL ? name : "?", record_look_alike(run));
-    json_put_string(w, "data", data);
-    json_put_string(w, "size", record_text(run, "data.size"));
+    JSON_PUT(w, PAIR("data", data), PAIR("size", record_text(run, "data.size")));
     for (int i = 0; i < FAMILY_COUNT(texts); i++)
         json_put_string(w, texts[i][0], record_text(run, texts[i][1]));
     for (int i = 0; i < FAMILY_COUNT(numbers); i++)
@@ -164,8 +163,7 @@ void page_put_data(JsonWriter *w, const RunRecords *records) {
     CLEARED(variants_clear) Variants variants;
     variants_gather(&variants, records);
     JSON_PUT_OBJECT(w, NULL) {
-        json_put_string(w, "fringe", FRINGE_VERSION);
-        json_put_int(w, "epochs_per_point", stride_of(records));
+        JSON_PUT(w, PAIR("fringe", FRINGE_VERSION), PAIR("epochs_per_point", stride_of(records)));
         const Json *config = records->count > 0 ? record_member(&records->run[0], "config") : NULL;
         if (config != NULL)
             json_put_value(w, "config", config);

@@ -9,11 +9,10 @@
 
 static void put_scores(JsonWriter *w, const char *key, const RunRecord *run, int64_t at) {
     JSON_PUT_OBJECT(w, key)
-        if (at >= 0) {
-            json_put_int(w, "epoch", run->epoch[at].epoch);
-            JSON_PUT(w, {"train", run->epoch[at].train}, {"validation", run->epoch[at].validation},
-                     {"test", run->epoch[at].test});
-        }
+        if (at >= 0)
+            JSON_PUT(w, PAIR("epoch", run->epoch[at].epoch), PAIR("train", run->epoch[at].train),
+                     PAIR("validation", run->epoch[at].validation),
+                     PAIR("test", run->epoch[at].test));
 }
 
 // --- means
@@ -26,19 +25,20 @@ static RecordedEpoch mean_of(const RunRecord *run, int64_t begin, int64_t end) {
 static void put_time(JsonWriter *w, const RecordedEpoch *mean) {
     double rest = mean->seconds - mean->compute - mean->pack - mean->wait - mean->reduce;
     JSON_PUT_OBJECT(w, "time")
-        JSON_PUT(w, {"compute", mean->compute}, {"pack", mean->pack}, {"wait", mean->wait},
-                 {"reduce", mean->reduce}, {"rest", fmax(rest, 0)},
-                 {"assignment", mean->assignment}, {"evaluation", mean->evaluation});
+        JSON_PUT(w, PAIR("compute", mean->compute), PAIR("pack", mean->pack),
+                 PAIR("wait", mean->wait), PAIR("reduce", mean->reduce),
+                 PAIR("rest", fmax(rest, 0)), PAIR("assignment", mean->assignment),
+                 PAIR("evaluation", mean->evaluation));
 }
 
 static void put_means(JsonWriter *w, const RunRecord *run) {
     if (run->epochs == 0)
         return;
     RecordedEpoch mean = mean_of(run, 0, run->epochs);
-    JSON_PUT(w, {"median_seconds", record_median_seconds(run->epoch, run->epochs)},
-             {"mean_seconds", mean.seconds},
-             {"total_seconds", (mean.seconds + mean.assignment) * (double)run->epochs},
-             {"bytes", mean.bytes}, {"reduce_bytes", mean.reduce_bytes});
+    JSON_PUT(w, PAIR("median_seconds", record_median_seconds(run->epoch, run->epochs)),
+             PAIR("mean_seconds", mean.seconds),
+             PAIR("total_seconds", (mean.seconds + mean.assignment) * (double)run->epochs),
+             PAIR("bytes", mean.bytes), PAIR("reduce_bytes", mean.reduce_bytes));
     put_time(w, &mean);
 }
 
@@ -121,8 +121,7 @@ static void put_rows(JsonWriter *w, const Json *part) {
     if (layer == NULL || direction == NULL || rows == NULL)
         return;
     JSON_PUT_OBJECT(w, NULL) {
-        json_put_double(w, "layer", json_number(layer));
-        json_put_string(w, "direction", json_string(direction));
+        JSON_PUT(w, PAIR("layer", json_number(layer)), PAIR("direction", json_string(direction)));
         JSON_PUT_OBJECT(w, "rows")
             for (const Json *at = json_first(rows); at != NULL; at = json_next(at))
                 if (json_type(at) == JSON_NUMBER)
@@ -157,10 +156,9 @@ static void put_assignments(JsonWriter *w, const RunRecord *run) {
 
 void page_put_run(JsonWriter *w, const RunRecord *run, int64_t stride) {
     JSON_PUT_OBJECT(w, NULL) {
-        json_put_string(w, "folder", run->folder);
-        json_put_double(w, "seed", record_number(run, "config.run.seed"));
-        json_put_string(w, "state", record_state_name(run->state));
-        json_put_int(w, "epochs", run->epochs);
+        JSON_PUT(w, PAIR("folder", run->folder),
+                 PAIR("seed", record_number(run, "config.run.seed")),
+                 PAIR("state", record_state_name(run->state)), PAIR("epochs", run->epochs));
         put_scores(w, "last", run, record_last_scored(run));
         put_scores(w, "best", run, record_best(run));
         put_means(w, run);

@@ -89,8 +89,7 @@ static bool write_source_entry(const Prepared *prepared, Error *err) {
     const char *path = ENTRY_PATH(prepared->cache, "source", prepared->source, ".json");
     JsonWriter out;
     json_writer_begin(&out, true);
-    json_put_string(&out, "name", prepared->dataset.name);
-    json_put_string(&out, "dataset_hash", prepared->hash);
+    JSON_PUT(&out, PAIR("name", prepared->dataset.name), PAIR("dataset_hash", prepared->hash));
     if (prepared->dataset.warnings.text[0] != 0) // other sources may have the same contents
         json_put_string(&out, "warnings", prepared->dataset.warnings.text);
     return json_writer_store(&out, path, err);

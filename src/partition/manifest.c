@@ -44,35 +44,29 @@ static void put_summary(JsonWriter *out, const Manifest *manifest) {
         json_put_int(out, "hyperedges", manifest->hyperedges);
         hypercut_put(out, manifest);
     } else {
-        json_put_int(out, "edge_cut", manifest->edge_cut);
-        json_put_int(out, "undirected_edges", manifest->undirected_edges);
+        JSON_PUT(out, PAIR("edge_cut", manifest->edge_cut),
+                 PAIR("undirected_edges", manifest->undirected_edges));
     }
-    json_put_double(out, "remote_edge_share", ranks_remote_share(part, parts));
-    json_put_double(out, "remote_neighbour_ratio", ranks_halo_ratio(part, parts));
-    json_put_int(out, "rows_sent", manifest_rows_sent(manifest));
-    JSON_PUT_OBJECT(out, "balance") {
-        json_put_double(out, "nodes", ranks_balance(part, parts, BALANCE_NODES));
-        json_put_double(out, "edges", ranks_balance(part, parts, BALANCE_EDGES));
-        json_put_double(out, "train_nodes", ranks_balance(part, parts, BALANCE_TRAIN));
-    }
+    JSON_PUT(out, PAIR("remote_edge_share", ranks_remote_share(part, parts)),
+             PAIR("remote_neighbour_ratio", ranks_halo_ratio(part, parts)),
+             PAIR("rows_sent", manifest_rows_sent(manifest)));
+    JSON_PUT_OBJECT(out, "balance")
+        JSON_PUT(out, PAIR("nodes", ranks_balance(part, parts, BALANCE_NODES)),
+                 PAIR("edges", ranks_balance(part, parts, BALANCE_EDGES)),
+                 PAIR("train_nodes", ranks_balance(part, parts, BALANCE_TRAIN)));
 }
 
 static bool write_manifest(const Manifest *manifest, const char *folder, Error *err) {
     JsonWriter out;
     json_writer_begin(&out, true);
-    json_put_string(&out, "format", manifest_format);
-    json_put_int(&out, "version", PARTS_VERSION);
-    json_put_string(&out, "dataset", manifest->dataset_name);
-    json_put_string(&out, "dataset_hash", manifest->dataset_hash);
-    json_put_string(&out, "partition_hash", manifest->partition_hash);
-    json_put_string(&out, "ranks_hash", manifest->ranks_hash);
-    json_put_string(&out, "messages_hash", manifest->messages_hash);
-    json_put_string(&out, "method", manifest->method);
-    json_put_int(&out, "seed", manifest->seed);
-    json_put_bool(&out, "reorder", manifest->reorder);
-    json_put_bool(&out, "symmetric", manifest->symmetric);
-    JSON_PUT_INTS(&out, {"parts", manifest->parts}, {"nodes", manifest->nodes},
-                  {"edges", manifest->edges});
+    JSON_PUT(&out, PAIR("format", manifest_format), PAIR("version", PARTS_VERSION),
+             PAIR("dataset", manifest->dataset_name), PAIR("dataset_hash", manifest->dataset_hash),
+             PAIR("partition_hash", manifest->partition_hash),
+             PAIR("ranks_hash", manifest->ranks_hash),
+             PAIR("messages_hash", manifest->messages_hash), PAIR("method", manifest->method),
+             PAIR("seed", manifest->seed), PAIR("reorder", manifest->reorder),
+             PAIR("symmetric", manifest->symmetric), PAIR("parts", manifest->parts),
+             PAIR("nodes", manifest->nodes), PAIR("edges", manifest->edges));
     char warnings[WARNINGS_TEXT];
     json_put_string(&out, "remarks", warnings_join(warnings, &manifest->warnings));
     put_summary(&out, manifest);

@@ -96,8 +96,7 @@ static bool write_line(FileWriter *writer, PartFigures *part, int p, Error *err)
     for (int i = 0; i < FIGURES; i++)
         if (i < ALWAYS || *figure(part, i) != 0)
             json_put_int(&out, figures[i].key, *figure(part, i));
-    json_put_int(&out, "marginal", part->own - part->central);
-    json_put_string(&out, "hash", part->hash);
+    JSON_PUT(&out, PAIR("marginal", part->own - part->central), PAIR("hash", part->hash));
     json_end_object(&out);
     size_t length = strcspn(out.text, "\n");
     assert(length < RANKS_LINE);

@@ -60,17 +60,13 @@ bool hypercut_count(HyperCut *cut, PartFigures *figures, const Dataset *dataset,
 void hypercut_put(JsonWriter *out, const Manifest *m) {
     const HyperCut *cut = &m->hypercut;
     Workload workload = ranks_workload(m->part, m->parts);
-    json_put_int(out, "replicas", cut->replicas);
-    json_put_double(out, "replication_factor", hypercut_factor(m));
-    json_put_int(out, "cut_hyperedges", cut->cut);
-    json_put_double(out, "cut_share", (double)cut->cut / (double)m->hyperedges);
-    if (cut->weighted) {
-        json_put_double(out, "weight", cut->weight);
-        json_put_double(out, "cut_weight", cut->weight_cut);
-    }
-    json_put_int(out, "connectivity_minus_1", cut->connectivity);
-    json_put_double(out, "workload_cov", workload.variation);
-    json_put_double(out, "workload_balance", workload.largest);
+    JSON_PUT(out, PAIR("replicas", cut->replicas), PAIR("replication_factor", hypercut_factor(m)),
+             PAIR("cut_hyperedges", cut->cut),
+             PAIR("cut_share", (double)cut->cut / (double)m->hyperedges));
+    if (cut->weighted)
+        JSON_PUT(out, PAIR("weight", cut->weight), PAIR("cut_weight", cut->weight_cut));
+    JSON_PUT(out, PAIR("connectivity_minus_1", cut->connectivity),
+             PAIR("workload_cov", workload.variation), PAIR("workload_balance", workload.largest));
 }
 
 double hypercut_factor(const Manifest *m) {

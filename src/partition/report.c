@@ -140,43 +140,38 @@ bool partition_report(const Sink *out, const char *folder, const char *name, Err
 
 static void put_part(JsonWriter *writer, const PartFigures *f, bool star) {
     JSON_PUT_OBJECT(writer, NULL) {
-        JSON_PUT_INTS(writer, {"own", f->own}, {"central", f->central},
-                      {"marginal", f->own - f->central}, {"boundary", f->boundary},
-                      {"halo", f->halo}, {"halo_backward", f->halo_backward},
-                      {star ? "pins" : "edges", f->edges},
-                      {star ? "pins_remote" : "edges_remote", f->edges_remote}, {"train", f->train},
-                      {"bytes", f->bytes});
-        if (star) {
-            JSON_PUT_INTS(writer, {"hyperedges", f->hyperedges}, {"replicas", f->replicas},
-                          {"workload", ranks_work(f)});
-        }
+        JSON_PUT(writer, PAIR("own", f->own), PAIR("central", f->central),
+                 PAIR("marginal", f->own - f->central), PAIR("boundary", f->boundary),
+                 PAIR("halo", f->halo), PAIR("halo_backward", f->halo_backward),
+                 PAIR(star ? "pins" : "edges", f->edges),
+                 PAIR(star ? "pins_remote" : "edges_remote", f->edges_remote),
+                 PAIR("train", f->train), PAIR("bytes", f->bytes));
+        if (star)
+            JSON_PUT(writer, PAIR("hyperedges", f->hyperedges), PAIR("replicas", f->replicas),
+                     PAIR("workload", ranks_work(f)));
     }
 }
 
 static void put_whole(JsonWriter *writer, const Manifest *m, const char *name) {
     bool star = m->hyperedges > 0;
-    json_put_string(writer, "dataset", name);
-    json_put_int(writer, "nodes", m->nodes);
+    JSON_PUT(writer, PAIR("dataset", name), PAIR("nodes", m->nodes));
     if (star)
         json_put_int(writer, "hyperedges", m->hyperedges);
-    json_put_int(writer, star ? "pins" : "edges", m->edges);
-    json_put_bool(writer, "symmetric", m->symmetric);
-    json_put_string(writer, "method", m->method);
-    json_put_int(writer, "seed", m->seed);
+    JSON_PUT(writer, PAIR(star ? "pins" : "edges", m->edges), PAIR("symmetric", m->symmetric),
+             PAIR("method", m->method), PAIR("seed", m->seed));
     if (star) {
         hypercut_put(writer, m);
     } else {
-        json_put_int(writer, "edge_cut", m->edge_cut);
-        json_put_int(writer, "joined_pairs", m->undirected_edges);
-        json_put_double(writer, "multiplicity", ranks_multiplicity(m->part, m->parts));
+        JSON_PUT(writer, PAIR("edge_cut", m->edge_cut), PAIR("joined_pairs", m->undirected_edges),
+                 PAIR("multiplicity", ranks_multiplicity(m->part, m->parts)));
     }
-    json_put_double(writer, "remote_neighbour_ratio", ranks_halo_ratio(m->part, m->parts));
-    json_put_int(writer, "rows_sent", manifest_rows_sent(m));
-    json_put_double(writer, "balance_nodes", ranks_balance(m->part, m->parts, BALANCE_NODES));
-    json_put_double(writer, star ? "balance_pins" : "balance_edges",
-                    ranks_balance(m->part, m->parts, BALANCE_EDGES));
-    json_put_double(writer, "balance_train", ranks_balance(m->part, m->parts, BALANCE_TRAIN));
-    json_put_string(writer, "warnings", m->warnings.text);
+    JSON_PUT(writer, PAIR("remote_neighbour_ratio", ranks_halo_ratio(m->part, m->parts)),
+             PAIR("rows_sent", manifest_rows_sent(m)),
+             PAIR("balance_nodes", ranks_balance(m->part, m->parts, BALANCE_NODES)),
+             PAIR(star ? "balance_pins" : "balance_edges",
+                  ranks_balance(m->part, m->parts, BALANCE_EDGES)),
+             PAIR("balance_train", ranks_balance(m->part, m->parts, BALANCE_TRAIN)),
+             PAIR("warnings", m->warnings.text));
 }
 
 bool partition_put_report(JsonWriter *writer, const char *folder, const char *name, Error *err) {

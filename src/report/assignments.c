@@ -14,13 +14,12 @@ static void assignment_path(char out[PATH_BYTES], const char *folder, int64_t ep
 
 static void put_part(JsonWriter *w, const AssignmentPart *part) {
     JSON_PUT_OBJECT(w, NULL) {
-        json_put_int(w, "layer", part->id.layer);
-        json_put_string(w, "direction", direction_name(part->id.direction));
-        json_put_string(w, "by", part->by);
-        JSON_PUT(w, {"objective", part->objective}, {"bound", part->bound},
-                 {"lp_bound", part->lp_bound}, {"search_seconds", part->search},
-                 {"predicted_seconds", part->predicted}, {"hidden_seconds", part->hidden},
-                 {"measured_seconds", part->measured});
+        JSON_PUT(w, PAIR("layer", part->id.layer),
+                 PAIR("direction", direction_name(part->id.direction)), PAIR("by", part->by),
+                 PAIR("objective", part->objective), PAIR("bound", part->bound),
+                 PAIR("lp_bound", part->lp_bound), PAIR("search_seconds", part->search),
+                 PAIR("predicted_seconds", part->predicted), PAIR("hidden_seconds", part->hidden),
+                 PAIR("measured_seconds", part->measured));
         JSON_PUT_OBJECT(w, "rows")
             for (int b = 0; b <= WIDTH_MOST; b++) {
                 char bits[12];
@@ -33,8 +32,8 @@ static void put_part(JsonWriter *w, const AssignmentPart *part) {
 
 static void put_assignment(JsonWriter *w, const Assignment *a) {
     JSON_PUT_OBJECT(w, NULL) {
-        JSON_PUT_INTS(w, {"asked", a->requested}, {"taken", a->applied});
-        json_put_double(w, "seconds", a->seconds);
+        JSON_PUT(w, PAIR("asked", a->requested), PAIR("taken", a->applied),
+                 PAIR("seconds", a->seconds));
         JSON_PUT_OBJECT(w, "link") {
             json_put_list(w, "seconds_per_byte", a->byte_seconds, 3);
             json_put_list(w, "seconds_per_message", a->message_seconds, 3);

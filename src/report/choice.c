@@ -4,14 +4,11 @@
 #include "internal.h"
 
 static void put_exchange(JsonWriter *w, const MeasuredExchange *m) {
-    JSON_PUT_OBJECT(w, NULL) {
-        json_put_int(w, "layer", m->id.layer);
-        json_put_string(w, "direction", direction_name(m->id.direction));
-        json_put_string(w, "rows", m->fp32 ? "fp32" : "codec");
-        JSON_PUT(w, {"codec_seconds", m->codec_seconds}, {"fp32_seconds", m->fp32_seconds});
-        json_put_string(w, "fp32_seconds_are",
-                        m->sent ? "measured" : "the least that the link takes");
-    }
+    JSON_PUT_OBJECT(w, NULL)
+        JSON_PUT(w, PAIR("layer", m->id.layer), PAIR("direction", direction_name(m->id.direction)),
+                 PAIR("rows", m->fp32 ? "fp32" : "codec"), PAIR("codec_seconds", m->codec_seconds),
+                 PAIR("fp32_seconds", m->fp32_seconds),
+                 PAIR("fp32_seconds_are", m->sent ? "measured" : "the least that the link takes"));
 }
 
 static void put_names(JsonWriter *w, const CodecChoice *choice) {
@@ -28,8 +25,7 @@ static void put_reproduce(JsonWriter *w, const char *again) {
     char how[2 * PATH_BYTES + 300];
     snprintf(how, sizeof how,
              "The choice was measured, so the same command may make another one. %s", again);
-    json_put_bool(w, "reproducible_without_record", false);
-    json_put_string(w, "reproduce", how);
+    JSON_PUT(w, pair_bool("reproducible_without_record", false), PAIR("reproduce", how));
 }
 
 void report_put_choice(JsonWriter *w, const Report *report) {
@@ -72,7 +68,8 @@ static void put_measured(JsonWriter *w, const PrecisionChoice *choice, Precision
     if (choice->seconds[precision] < 0) // the backend has none
         return;
     JSON_PUT_OBJECT(w, precision_names[precision])
-        JSON_PUT(w, {"seconds", choice->seconds[precision]}, {"error", choice->error[precision]});
+        JSON_PUT(w, PAIR("seconds", choice->seconds[precision]),
+                 PAIR("error", choice->error[precision]));
 }
 
 void report_put_precision(JsonWriter *w, const Report *report) {

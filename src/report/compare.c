@@ -94,16 +94,16 @@ static void put_variant(JsonWriter *w, const ComparedVariant *variant,
                         const ComparedVariant *first) {
     const RecordedEpoch *t = &variant->mean;
     JSON_PUT_OBJECT(w, NULL) {
-        json_put_string(w, "name", variant->name);
-        JSON_PUT(w, {"test_mean", variant->test.mean}, {"test_deviation", variant->test.deviation});
-        json_put_int(w, "runs", variant->test.count);
-        json_put_bool(w, "blocking", variant->blocking);
-        JSON_PUT(w, {"epoch_seconds", variant->epoch}, {"mean_epoch_seconds", t->seconds},
-                 {"speed_up", first->epoch / variant->epoch}, {"compute_seconds", t->compute},
-                 {"pack_seconds", t->pack}, {"wait_seconds", t->wait},
-                 {"reduce_seconds", t->reduce}, {"evaluation_seconds", t->evaluation},
-                 {"assignment_seconds", t->assignment}, {"training_seconds", variant->total},
-                 {"bytes", t->bytes}, {"gradient_bytes", t->reduce_bytes});
+        JSON_PUT(
+            w, PAIR("name", variant->name), PAIR("test_mean", variant->test.mean),
+            PAIR("test_deviation", variant->test.deviation), PAIR("runs", variant->test.count),
+            PAIR("blocking", variant->blocking), PAIR("epoch_seconds", variant->epoch),
+            PAIR("mean_epoch_seconds", t->seconds), PAIR("speed_up", first->epoch / variant->epoch),
+            PAIR("compute_seconds", t->compute), PAIR("pack_seconds", t->pack),
+            PAIR("wait_seconds", t->wait), PAIR("reduce_seconds", t->reduce),
+            PAIR("evaluation_seconds", t->evaluation), PAIR("assignment_seconds", t->assignment),
+            PAIR("training_seconds", variant->total), PAIR("bytes", t->bytes),
+            PAIR("gradient_bytes", t->reduce_bytes));
         if (!isnan(t->gradient_memory))
             json_put_double(w, "gradient_memory", t->gradient_memory);
         json_put_double(w, "seconds_to_target", variant->to_target);
@@ -115,10 +115,8 @@ void comparison_put(JsonWriter *w, const Comparison *c) {
         json_put_string(w, "data", c->data);
         if (c->origin[0] != 0)
             json_put_string(w, "origin", c->origin);
-        json_put_int(w, "ranks", c->ranks);
-        json_put_string(w, "metric", c->score->title);
-        json_put_string(w, "speed_up_over", c->variant[0].name);
-        json_put_double(w, "target", c->target);
+        JSON_PUT(w, PAIR("ranks", c->ranks), PAIR("metric", c->score->title),
+                 PAIR("speed_up_over", c->variant[0].name), PAIR("target", c->target));
         JSON_PUT_ARRAY(w, "modes")
             for (int i = 0; i < c->count; i++)
                 put_variant(w, &c->variant[i], &c->variant[0]);

@@ -110,10 +110,8 @@ static void open_on_helper(void *context) {
 static void say_run(const Report *report) {
     CLEARED(json_writer_clear) JsonWriter event;
     json_writer_begin(&event, false);
-    json_put_string(&event, "event", "run");
-    json_put_string(&event, "run", report->folder);
-    json_put_int(&event, "epochs", report->config->train.epochs);
-    json_put_int(&event, "resumed_at", report->resumed_at);
+    JSON_PUT(&event, PAIR("event", "run"), PAIR("run", report->folder),
+             PAIR("epochs", report->config->train.epochs), PAIR("resumed_at", report->resumed_at));
     json_end_object(&event);
     sink_event(report->sink, "%s\n", event.text);
 }
@@ -138,8 +136,7 @@ Report *report_open(const Config *config, const Shard *shard, const Trainer *tra
     report->sample = ALLOC(double, REPORT_SAMPLES, "seconds of epochs");
     json_writer_init(&report->line, false);
     json_writer_begin(&report->event, false);
-    json_put_string(&report->event, "event", "epoch");
-    json_put_string(&report->event, "run", report->folder);
+    JSON_PUT(&report->event, PAIR("event", "epoch"), PAIR("run", report->folder));
     comm_on_helper(comm, open_on_helper, &(Opening){report, err});
     if (report->metrics >= 0) {
         report->writer = writer_new(comm, WRITER_ROOM);
@@ -169,7 +166,7 @@ void report_close(Report *report) {
 
 static void put_time(JsonWriter *writer, const EpochRecord *record) {
     JSON_PUT_OBJECT(writer, "time") {
-        JSON_PUT(writer, {"clock", clock_wall()}, {"epoch", record->seconds});
+        JSON_PUT(writer, PAIR("clock", clock_wall()), PAIR("epoch", record->seconds));
         if (record->evaluated)
             json_put_double(writer, "evaluation", record->eval_seconds);
         if (record->assign_seconds > 0)
@@ -192,12 +189,11 @@ static void put_fp32(JsonWriter *writer, ExchangeSet set) {
 
 static void put_record(JsonWriter *writer, const EpochRecord *record) {
     JSON_PUT_OBJECT(writer, NULL) {
-        json_put_int(writer, "epoch", record->epoch);
-        JSON_PUT(writer, {"loss", record->loss}, {"rate", record->rate},
-                 {"gradient_norm", record->gradient_norm});
-        json_put_int(writer, "bytes", record->bytes);
+        JSON_PUT(writer, PAIR("epoch", record->epoch), PAIR("loss", record->loss),
+                 PAIR("rate", record->rate), PAIR("gradient_norm", record->gradient_norm),
+                 PAIR("bytes", record->bytes));
         if (record->headers > 0)
-            JSON_PUT_INTS(writer, {"headers", record->headers}, {"skipped", record->skipped});
+            JSON_PUT(writer, PAIR("headers", record->headers), PAIR("skipped", record->skipped));
         if (record->halo_rows >= 0)
             json_put_int(writer, "halo_rows", record->halo_rows);
         if (record->sampled >= 0)

@@ -21,30 +21,26 @@ static void put_machine(JsonWriter *writer, const Report *report) {
     char cpu[256] = "";
     cpu_name(cpu, sizeof cpu);
     JSON_PUT_OBJECT(writer, "machine") {
-        if (uname(&name) == 0) {
-            json_put_string(writer, "host", name.nodename);
-            json_put_string(writer, "system", name.release);
-        }
-        json_put_string(writer, "cpu", cpu);
-        JSON_PUT_INTS(writer, {"cores", threads_on_node()}, {"ranks", report->comm->size},
-                      {"ranks_on_first_node", report->comm->node_size},
-                      {"threads", trainer_threads(report->trainer)});
-        json_put_string(writer, "kernels", trainer_kernels(report->trainer));
+        if (uname(&name) == 0)
+            JSON_PUT(writer, PAIR("host", name.nodename), PAIR("system", name.release));
+        JSON_PUT(writer, PAIR("cpu", cpu), PAIR("cores", threads_on_node()),
+                 PAIR("ranks", report->comm->size),
+                 PAIR("ranks_on_first_node", report->comm->node_size),
+                 PAIR("threads", trainer_threads(report->trainer)),
+                 PAIR("kernels", trainer_kernels(report->trainer)));
     }
 }
 
 static void put_backend(JsonWriter *writer, const Trainer *trainer) {
     const Backend *backend = trainer_backend(trainer);
     KernelChoice choice = trainer_kernel_choice(trainer);
-    JSON_PUT_OBJECT(writer, "backend") {
-        json_put_string(writer, "name", backend->name);
-        json_put_string(writer, "describe", backend->describe());
-        json_put_string(writer, "plugin", backend->plugin != NULL ? backend->plugin() : NULL);
-        json_put_string(writer, "spmm", choice.spmm[0] != 0 ? choice.spmm : NULL);
-        json_put_string(writer, "precision", choice.precision);
-        json_put_string(writer, "bf16_sums", choice.sums[0] != 0 ? choice.sums : NULL);
-        json_put_bool(writer, "device_messages", wire_uses_device_memory(backend));
-    }
+    JSON_PUT_OBJECT(writer, "backend")
+        JSON_PUT(writer, PAIR("name", backend->name), PAIR("describe", backend->describe()),
+                 PAIR("plugin", backend->plugin != NULL ? backend->plugin() : NULL),
+                 PAIR("spmm", choice.spmm[0] != 0 ? choice.spmm : NULL),
+                 PAIR("precision", choice.precision),
+                 PAIR("bf16_sums", choice.sums[0] != 0 ? choice.sums : NULL),
+                 PAIR("device_messages", wire_uses_device_memory(backend)));
 }
 
 static void put_data(JsonWriter *writer, const Report *report) {
@@ -55,32 +51,31 @@ static void put_data(JsonWriter *writer, const Report *report) {
         json_put_string(writer, "name", shard->dataset_name);
         if (origin[0] != 0)
             json_put_string(writer, "origin", origin);
-        json_put_string(writer, "hash", shard->dataset_hash);
-        JSON_PUT_INTS(writer, {"nodes", shard->set[NODES].total}, {"edges", shard->edges});
+        JSON_PUT(writer, PAIR("hash", shard->dataset_hash), PAIR("nodes", shard->set[NODES].total),
+                 PAIR("edges", shard->edges));
         if (shard_is_hypergraph(shard)) {
             json_put_int(writer, "hyperedges", shard->set[HYPEREDGES].total);
             json_put_bool(writer, "hyperedge_weights", shard->set[HYPEREDGES].weight != NULL);
         }
-        json_put_bool(writer, "symmetric", shard_is_symmetric(shard));
-        json_put_string(writer, "size", shard_size_text(size, shard));
-        JSON_PUT_INTS(writer, {"features", shard->features}, {"classes", shard->classes});
-        json_put_bool(writer, "multilabel", shard->multilabel);
+        JSON_PUT(writer, PAIR("symmetric", shard_is_symmetric(shard)),
+                 PAIR("size", shard_size_text(size, shard)), PAIR("features", shard->features),
+                 PAIR("classes", shard->classes), PAIR("multilabel", shard->multilabel));
         if (shard->numeric)
             json_put_bool(writer, "numeric", true);
-        JSON_PUT_INTS(writer, {"train_nodes", shard->train_nodes},
-                      {"validation_nodes", shard->val_nodes}, {"test_nodes", shard->test_nodes});
-        json_put_double(writer, "baseline_validation", report->summary.baseline[SPLIT_VAL]);
-        json_put_double(writer, "baseline_test", report->summary.baseline[SPLIT_TEST]);
+        JSON_PUT(writer, PAIR("train_nodes", shard->train_nodes),
+                 PAIR("validation_nodes", shard->val_nodes), PAIR("test_nodes", shard->test_nodes),
+                 PAIR("baseline_validation", report->summary.baseline[SPLIT_VAL]),
+                 PAIR("baseline_test", report->summary.baseline[SPLIT_TEST]));
     }
 }
 
 static void put_parts(JsonWriter *writer, const Report *report) {
     const RunSummary *summary = &report->summary;
     JSON_PUT_OBJECT(writer, "parts") {
-        json_put_int(writer, "count", report->shard->parts);
-        json_put_string(writer, "hash", report->shard->partition_hash);
-        JSON_PUT_INTS(writer, {"own_least", summary->own_least}, {"own_most", summary->own_most},
-                      {"central", summary->central}, {"halo", summary->halo});
+        JSON_PUT(writer, PAIR("count", report->shard->parts),
+                 PAIR("hash", report->shard->partition_hash), PAIR("own_least", summary->own_least),
+                 PAIR("own_most", summary->own_most), PAIR("central", summary->central),
+                 PAIR("halo", summary->halo));
         size_t metis = partition_metis_memory(); // none if the parts were in the cache
         json_put_double(writer, "metis_memory", metis > 0 ? (double)metis : NAN);
     }
@@ -107,11 +102,11 @@ static void put_exchanges(JsonWriter *writer, const Report *report) {
         for (int i = 0; i < report->summary.exchanges; i++) {
             const ExchangeSummary *exchange = &report->summary.exchange[i];
             JSON_PUT_OBJECT(writer, NULL) {
-                json_put_int(writer, "layer", exchange->id.layer);
-                json_put_string(writer, "direction", direction_name(exchange->id.direction));
-                JSON_PUT_INTS(writer, {"columns", exchange->columns}, {"rows", exchange->rows},
-                              {"partial_sums", exchange->sums},
-                              {"rows_of_sources_alone", exchange->sources});
+                JSON_PUT(writer, PAIR("layer", exchange->id.layer),
+                         PAIR("direction", direction_name(exchange->id.direction)),
+                         PAIR("columns", exchange->columns), PAIR("rows", exchange->rows),
+                         PAIR("partial_sums", exchange->sums),
+                         PAIR("rows_of_sources_alone", exchange->sources));
                 if (exchange->pair != NULL)
                     put_pairs(writer, exchange->pair, report->comm->size);
             }
@@ -164,21 +159,20 @@ static void put_result(JsonWriter *writer, const Report *report, const RunResult
     const Metrics *at[] = {result->last, result->best, result->average};
     static const char *const names[] = {"last", "best", "average"};
     JSON_PUT_OBJECT(writer, "result") {
-        json_put_int(writer, "epochs", result->epochs);
-        json_put_double(writer, "best_epoch",
-                        result->best_epoch > 0 ? (double)result->best_epoch : NAN);
+        JSON_PUT(writer, PAIR("epochs", result->epochs),
+                 PAIR("best_epoch", result->best_epoch > 0 ? (double)result->best_epoch : NAN));
         json_put_bool(writer, "stopped_early", result->stopped_early > 0);
         put_brief(writer, &result->last[SPLIT_TEST]);
-        json_put_double(writer, "seconds_per_epoch", result->seconds_per_epoch);
-        json_put_double(writer, "bytes_per_epoch",
-                        isnan(result->seconds_per_epoch) ? NAN : (double)result->bytes_per_epoch);
-        json_put_int(writer, "memory_predicted", (int64_t)report->summary.predicted);
+        JSON_PUT(writer, PAIR("seconds_per_epoch", result->seconds_per_epoch),
+                 PAIR("bytes_per_epoch",
+                      isnan(result->seconds_per_epoch) ? NAN : (double)result->bytes_per_epoch),
+                 PAIR("memory_predicted", (int64_t)report->summary.predicted));
         if (report->summary.device_predicted > 0)
             json_put_int(writer, "device_memory_predicted",
                          (int64_t)report->summary.device_predicted);
-        json_put_int(writer, "memory_taken", (int64_t)result->taken);
-        json_put_int(writer, "memory_resident", (int64_t)result->resident);
-        json_put_double(writer, "seconds", result->seconds);
+        JSON_PUT(writer, PAIR("memory_taken", (int64_t)result->taken),
+                 PAIR("memory_resident", (int64_t)result->resident),
+                 PAIR("seconds", result->seconds));
         for (int i = 0; i < (report_has_average(result) ? 3 : 2); i++)
             JSON_PUT_OBJECT(writer, names[i])
                 report_put_splits(writer, at[i]);
@@ -195,8 +189,8 @@ static void replace(void *context, const void *payload, size_t bytes, Error *err
 bool report_write_run(Report *report, const RunResult *result, Error *err) {
     JsonWriter writer;
     json_writer_begin(&writer, true);
-    json_put_string(&writer, "config_file", report->config->source);
-    json_put_int(&writer, "resumed_at_epoch", report->resumed_at);
+    JSON_PUT(&writer, PAIR("config_file", report->config->source),
+             PAIR("resumed_at_epoch", report->resumed_at));
     report_put_sessions(&writer, report);
     config_put_all(&writer, "config", report->config);
     JSON_PUT_OBJECT(&writer, "versions")

@@ -44,7 +44,7 @@ static void put_scores(JsonWriter *writer, const char *key, const double *test, 
     MeanDeviation of = mean_deviation(test, runs);
     JSON_PUT_OBJECT(writer, key) {
         json_put_list(writer, "test", test, runs);
-        JSON_PUT(writer, {"mean", of.mean}, {"deviation", of.deviation});
+        JSON_PUT(writer, PAIR("mean", of.mean), PAIR("deviation", of.deviation));
     }
 }
 
@@ -68,8 +68,7 @@ void report_runs(JsonWriter *writer, const Score *score, int64_t first_seed,
              mean_text(of_last, score, mean_deviation(last, runs)),
              mean_text(of_best, score, mean_deviation(best, runs)));
     JSON_PUT_OBJECT(writer, NULL) {
-        json_put_string(writer, "metric", score->title);
-        json_put_int(writer, "first_seed", first_seed);
+        JSON_PUT(writer, PAIR("metric", score->title), PAIR("first_seed", first_seed));
         put_scores(writer, "last", last, runs);
         put_scores(writer, "best", best, runs);
     }

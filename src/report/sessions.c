@@ -25,9 +25,8 @@ static const char *ended(const Report *report) {
 
 static void put_this_session(JsonWriter *writer, const Report *report) {
     JSON_PUT_OBJECT(writer, NULL) {
-        json_put_string(writer, "started", report->started);
-        json_put_string(writer, "ended", ended(report));
-        json_put_int(writer, "resumed_at_epoch", report->resumed_at);
+        JSON_PUT(writer, PAIR("started", report->started), PAIR("ended", ended(report)),
+                 PAIR("resumed_at_epoch", report->resumed_at));
         put_command(writer);
         put_hosts(writer, report);
     }
@@ -36,8 +35,8 @@ static void put_this_session(JsonWriter *writer, const Report *report) {
 void report_put_sessions(JsonWriter *writer, const Report *report) {
     const Json *first = json_get_of(report->before, "started", JSON_STRING);
     const Json *earlier = json_get_of(report->before, "sessions", JSON_ARRAY);
-    json_put_string(writer, "started", first != NULL ? json_string(first) : report->started);
-    json_put_string(writer, "ended", ended(report));
+    JSON_PUT(writer, PAIR("started", first != NULL ? json_string(first) : report->started),
+             PAIR("ended", ended(report)));
     JSON_PUT_ARRAY(writer, "sessions") {
         for (const Json *at = json_first(earlier); at != NULL; at = json_next(at))
             json_put_value(writer, NULL, at);
@@ -59,8 +58,8 @@ void report_put_rank_times(JsonWriter *writer, const Report *report) {
             for (int rank = 0; rank < report->comm->size; rank++) {
                 const RankTimes *times = &report->ranks[rank];
                 JSON_PUT_OBJECT(writer, NULL)
-                    JSON_PUT(writer, {"compute", times->compute}, {"pack", times->pack},
-                             {"wait", times->wait}, {"reduce", times->reduce});
+                    JSON_PUT(writer, PAIR("compute", times->compute), PAIR("pack", times->pack),
+                             PAIR("wait", times->wait), PAIR("reduce", times->reduce));
             }
     }
 }

@@ -9,10 +9,8 @@ static double micro(double seconds, double zero) { return 1e6 * (seconds - zero)
 
 static void put_common(JsonWriter *w, const char *phase, const char *name, int rank, int thread,
                        double at) {
-    json_put_string(w, "ph", phase);
-    json_put_string(w, "name", name);
-    JSON_PUT_INTS(w, {"pid", rank}, {"tid", thread});
-    json_put_double(w, "ts", at);
+    JSON_PUT(w, PAIR("ph", phase), PAIR("name", name), PAIR("pid", rank), PAIR("tid", thread),
+             PAIR("ts", at));
 }
 
 static void put_names(JsonWriter *w, int rank) {
@@ -32,10 +30,9 @@ static void put_names(JsonWriter *w, int rank) {
 static void put_args(JsonWriter *w, const TraceEvent *event) {
     JSON_PUT_OBJECT(w, "args") {
         json_put_int(w, "epoch", event->epoch);
-        if (event->layer >= 0) {
-            json_put_int(w, "layer", event->layer);
-            json_put_string(w, "direction", direction_name(event->direction));
-        }
+        if (event->layer >= 0)
+            JSON_PUT(w, PAIR("layer", event->layer),
+                     PAIR("direction", direction_name(event->direction)));
     }
 }
 
@@ -64,8 +61,7 @@ static void put_arrow_end(JsonWriter *w, const TraceEvent *event, int rank, doub
     JSON_PUT_OBJECT(w, NULL) {
         put_common(w, sent ? "s" : "f", "message", rank, MESSAGES,
                    micro(sent ? event->begin : event->end, zero));
-        json_put_string(w, "cat", "message");
-        json_put_string(w, "id", id);
+        JSON_PUT(w, PAIR("cat", "message"), PAIR("id", id));
         if (!sent)
             json_put_string(w, "bp", "e");
     }

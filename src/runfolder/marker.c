@@ -48,12 +48,9 @@ bool marker_write(const char *folder, RunKind kind, const Config *config, Error 
     JsonWriter w;
     const char *path = PATH_IN(folder, MARKER_NAME);
     json_writer_begin(&w, true);
-    json_put_string(&w, "format", format);
-    json_put_int(&w, "version", 1);
-    json_put_string(&w, "kind", kind_names[kind]);
-    json_put_string(&w, "fringe", FRINGE_VERSION);
-    json_put_string(&w, "start", clock_utc(start));
-    json_put_int(&w, "seed", config->run.seed);
+    JSON_PUT(&w, PAIR("format", format), PAIR("version", 1), PAIR("kind", kind_names[kind]),
+             PAIR("fringe", FRINGE_VERSION), PAIR("start", clock_utc(start)),
+             PAIR("seed", config->run.seed));
     config_put_learned(&w, "training", config, NULL);
     json_end_object(&w);
     return json_writer_store(&w, path, err);

@@ -9,18 +9,14 @@ enum { FILES = sizeof files / sizeof *files };
 // ---- the options that the state depends on
 
 static void put_options(JsonWriter *out, const char *name, const SrpOptions *o) {
-    JSON_PUT_OBJECT(out, name) {
-        json_put_int(out, "parts", o->parts);
-        json_put_string(out, "stream.score", o->score);
-        json_put_string(out, "stream.refine", o->during ? "during or both" : "after or none");
-        json_put_int(out, "stream.window", o->window);
-        json_put_int(out, "stream.iterations", o->iterations);
-        json_put_double(out, "stream.epsilon", o->epsilon);
-        json_put_int(out, "stream.capacity", o->capacity);
-        json_put_string(out, "stream.votes", o->window_votes ? "window" : "all");
-        json_put_string(out, "stream.balance", o->window_balance ? "window" : "global");
-        json_put_int(out, "partition.seed", (int64_t)o->seed);
-    }
+    JSON_PUT_OBJECT(out, name)
+        JSON_PUT(out, PAIR("parts", o->parts), PAIR("stream.score", o->score),
+                 PAIR("stream.refine", o->during ? "during or both" : "after or none"),
+                 PAIR("stream.window", o->window), PAIR("stream.iterations", o->iterations),
+                 PAIR("stream.epsilon", o->epsilon), PAIR("stream.capacity", o->capacity),
+                 PAIR("stream.votes", o->window_votes ? "window" : "all"),
+                 PAIR("stream.balance", o->window_balance ? "window" : "global"),
+                 PAIR("partition.seed", (int64_t)o->seed));
 }
 
 // ---- writing
@@ -40,10 +36,9 @@ static bool write_manifest(const Stream *stream, const EventPlace *place, const 
     char before[32];
     snprintf(before, sizeof before, "%016lx", place->before);
     json_writer_begin(&out, true);
-    json_put_string(&out, "format", "fringe-stream-checkpoint");
-    JSON_PUT_INTS(&out, {"version", 1}, {"events", stream->events}, {"offset", place->offset},
-                  {"line", place->line});
-    json_put_string(&out, "before", before);
+    JSON_PUT(&out, PAIR("format", "fringe-stream-checkpoint"), PAIR("version", 1),
+             PAIR("events", stream->events), PAIR("offset", place->offset),
+             PAIR("line", place->line), PAIR("before", before));
     put_options(&out, "options", &stream->options);
     put_hashes(&out, folder, err);
     return json_writer_store(&out, PATH_IN(folder, "checkpoint.json"), err);

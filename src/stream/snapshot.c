@@ -60,12 +60,10 @@ static bool write_facts(const Snapshot *s, Error *err) {
     JsonWriter out;
     summary_fill(&summary, s->stream);
     json_writer_begin(&out, true);
-    json_put_string(&out, "format", "fringe-stream-snapshot");
-    json_put_int(&out, "version", 1);
-    json_put_string(&out, "name", s->name);
-    json_put_int(&out, "parts", s->stream->options.parts);
-    json_put_string(&out, "score", s->stream->options.score);
-    json_put_int(&out, "offset", event_reader_place(s->stream->reader).offset);
+    JSON_PUT(&out, PAIR("format", "fringe-stream-snapshot"), PAIR("version", 1),
+             PAIR("name", s->name), PAIR("parts", s->stream->options.parts),
+             PAIR("score", s->stream->options.score),
+             PAIR("offset", event_reader_place(s->stream->reader).offset));
     stream_put(&out, &summary, false);
     return json_writer_store(&out, PATH_IN(s->writing, "stream.json"), err);
 }

@@ -263,11 +263,9 @@ static void say_remarks(const Stream *s) {
 static bool write_summary(const Stream *s, Error *err) {
     JsonWriter out;
     json_writer_begin(&out, true);
-    json_put_string(&out, "format", "fringe-stream");
-    json_put_int(&out, "version", 1);
-    json_put_string(&out, "source", s->request->source);
-    json_put_int(&out, "parts", s->options.parts);
-    json_put_string(&out, "score", s->options.score);
+    JSON_PUT(&out, PAIR("format", "fringe-stream"), PAIR("version", 1),
+             PAIR("source", s->request->source), PAIR("parts", s->options.parts),
+             PAIR("score", s->options.score));
     stream_put(&out, s->summary, true);
     return json_writer_store(&out, PATH_IN(s->request->folder, "stream.json"), err);
 }

@@ -64,27 +64,24 @@ void summary_fill(StreamSummary *out, const Stream *stream) {
 }
 
 void stream_put(JsonWriter *out, const StreamSummary *s, bool times) {
-    JSON_PUT_INTS(out, {"events", s->events}, {"nodes", s->nodes}, {"hyperedges", s->hyperedges},
-                  {"pins", s->pins}, {"repeated", s->repeated}, {"skipped", s->skipped},
-                  {"replicas", s->replicas});
-    json_put_double(out, "replication_factor",
-                    share((double)(s->nodes + s->replicas), (double)s->nodes));
-    json_put_int(out, "rows_per_layer", 2 * s->replicas);
-    json_put_int(out, "cut_hyperedges", s->cut);
-    json_put_double(out, "cut_share", share((double)s->cut, (double)s->hyperedges));
-    json_put_int(out, "connectivity_minus_1", s->connectivity);
-    JSON_PUT(out, {"weight", s->weight}, {"cut_weight", s->cut_weight},
-             {"connectivity_weight", s->connectivity_weight},
-             {"workload_cov", s->workload_variation}, {"load_balance", s->load},
-             {"load_bound", s->load_bound});
-    JSON_PUT_INTS(out, {"placed_overfull", s->overfull}, {"refinements", s->runs},
-                  {"refinements_taken_back", s->undone});
+    JSON_PUT(out, PAIR("events", s->events), PAIR("nodes", s->nodes),
+             PAIR("hyperedges", s->hyperedges), PAIR("pins", s->pins),
+             PAIR("repeated", s->repeated), PAIR("skipped", s->skipped),
+             PAIR("replicas", s->replicas),
+             PAIR("replication_factor", share((double)(s->nodes + s->replicas), (double)s->nodes)),
+             PAIR("rows_per_layer", 2 * s->replicas), PAIR("cut_hyperedges", s->cut),
+             PAIR("cut_share", share((double)s->cut, (double)s->hyperedges)),
+             PAIR("connectivity_minus_1", s->connectivity), PAIR("weight", s->weight),
+             PAIR("cut_weight", s->cut_weight), PAIR("connectivity_weight", s->connectivity_weight),
+             PAIR("workload_cov", s->workload_variation), PAIR("load_balance", s->load),
+             PAIR("load_bound", s->load_bound), PAIR("placed_overfull", s->overfull),
+             PAIR("refinements", s->runs), PAIR("refinements_taken_back", s->undone));
     if (!times)
         return;
-    json_put_int(out, "bytes", s->bytes);
-    JSON_PUT(out, {"seconds", s->times.total},
-             {"ms_per_node", share(1e3 * s->times.total, (double)s->nodes)},
-             {"event_p50_us", 1e6 * s->times.median}, {"event_p99_us", 1e6 * s->times.p99},
-             {"event_p999_us", 1e6 * s->times.p999}, {"event_longest_us", 1e6 * s->times.longest});
-    json_put_string(out, "snapshot", s->snapshot[0] != 0 ? s->snapshot : NULL);
+    JSON_PUT(out, PAIR("bytes", s->bytes), PAIR("seconds", s->times.total),
+             PAIR("ms_per_node", share(1e3 * s->times.total, (double)s->nodes)),
+             PAIR("event_p50_us", 1e6 * s->times.median), PAIR("event_p99_us", 1e6 * s->times.p99),
+             PAIR("event_p999_us", 1e6 * s->times.p999),
+             PAIR("event_longest_us", 1e6 * s->times.longest),
+             PAIR("snapshot", s->snapshot[0] != 0 ? s->snapshot : NULL));
 }

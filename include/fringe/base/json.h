@@ -67,20 +67,35 @@ void json_put_int(JsonWriter *writer, const char *key, int64_t value);
 void json_put_double(JsonWriter *writer, const char *key, double value);
 void json_put_float(JsonWriter *writer, const char *key, float value);
 void json_put_list(JsonWriter *writer, const char *key, const double *value, int64_t count);
-// Several numbers: JSON_PUT(w, {"seconds", time->seconds}, {"bytes", time->bytes}).
-typedef struct JsonNumber {
+// Several members of an object, each as its type says: JSON_PUT(w, PAIR("name", name), PAIR("bytes",
+// bytes)). To C, false, true and comparisons are ints: pair_bool(key, value) makes them bools.
+typedef enum JsonPairType { PAIR_TEXT, PAIR_INT, PAIR_DOUBLE, PAIR_BOOL } JsonPairType;
+typedef struct JsonPair {
     const char *key; // NULL: the end
-    double value;
-} JsonNumber;
-void json_put_numbers(JsonWriter *writer, const JsonNumber *numbers);
-#define JSON_PUT(writer, ...) json_put_numbers(writer, (const JsonNumber[]){__VA_ARGS__, {NULL, 0}})
-typedef struct JsonInteger { // likewise
-    const char *key;
-    int64_t value;
-} JsonInteger;
-void json_put_integers(JsonWriter *writer, const JsonInteger *integers);
-#define JSON_PUT_INTS(writer, ...)                                                                 \
-    json_put_integers(writer, (const JsonInteger[]){__VA_ARGS__, {NULL, 0}})
+    JsonPairType type;
+    union {
+        const char *text;
+        int64_t integer; // or bool
+        double number;
+    };
+} JsonPair;
+static inline JsonPair pair_text(const char *key, const char *value) {
+    return (JsonPair){key, PAIR_TEXT, {.text = value}};
+}
+static inline JsonPair pair_int(const char *key, int64_t value) {
+    return (JsonPair){key, PAIR_INT, {.integer = value}};
+}
+static inline JsonPair pair_double(const char *key, double value) {
+    return (JsonPair){key, PAIR_DOUBLE, {.number = value}};
+}
+static inline JsonPair pair_bool(const char *key, bool value) {
+    return (JsonPair){key, PAIR_BOOL, {.integer = value}};
+}
+#define PAIR(key, value)                                                                           \
+    _Generic((value), char *: pair_text, const char *: pair_text, double: pair_double,             \
+        bool: pair_bool, default: pair_int)(key, value)
+void json_put_pairs(JsonWriter *writer, const JsonPair *pairs);
+#define JSON_PUT(writer, ...) json_put_pairs(writer, (const JsonPair[]){__VA_ARGS__, {NULL}})
 // The statement or block that follows puts the members of an object, or the elements of an array;
 // it may not be left by return, break or goto.
 #define JSON_PUT_OBJECT(writer, key) JSON_WITHIN(writer, key, object, __LINE__)
