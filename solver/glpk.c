@@ -89,8 +89,8 @@ static void add_group_rows(glp_prob *lp, const Model *m) {
 
 static void add_link_rows(glp_prob *lp, const Model *m) {
     const Problem *p = m->problem;
-    CLEARED(memory_drop) int *index = ALLOC(int, columns(m) + 1, "a row of the program");
-    CLEARED(memory_drop) double *value = ALLOC(double, columns(m) + 1, "a row of the program");
+    FREED int *index = ALLOC(int, columns(m) + 1, "a row of the program");
+    FREED double *value = ALLOC(double, columns(m) + 1, "a row of the program");
     for (int c = p->round_begin[m->round]; c < p->round_begin[m->round + 1]; c++) {
         const Link *link = &p->link[c];
         int count = 0, row = glp_add_rows(lp, 1);

@@ -100,7 +100,7 @@ _Noreturn static void become_child(const Problem *problem, int round, const uint
 // Reads choices of `groups` bytes until the child ends or the time is over; the last complete one
 // is in `found`. False if there is none. *gone: the child has ended, or is about to.
 static bool listen_to(int in, double end, int64_t groups, uint8_t *found, bool *gone) {
-    CLEARED(memory_drop) uint8_t *next = ALLOC(uint8_t, groups, "a choice");
+    FREED uint8_t *next = ALLOC(uint8_t, groups, "a choice");
     int64_t got = 0;
     bool any = false;
     *gone = false;
@@ -172,7 +172,7 @@ static bool search_round(const Problem *problem, int round, Solution *solution, 
 // Puts the widths found for a round into the solution if that makes it better.
 static void take_round(const Problem *problem, Solution *solution, int64_t begin, int64_t groups,
                        const uint8_t *found) {
-    CLEARED(memory_drop) uint8_t *choice = ALLOC(uint8_t, problem->groups, "a choice");
+    FREED uint8_t *choice = ALLOC(uint8_t, problem->groups, "a choice");
     memcpy(choice, solution->choice, (size_t)problem->groups);
     for (int64_t g = 0; g < groups; g++)
         if (found[g] < problem->widths)
@@ -187,7 +187,7 @@ static void take_round(const Problem *problem, Solution *solution, int64_t begin
 }
 
 static void improve(const Problem *problem, Solution *solution, double end, double gap) {
-    CLEARED(memory_drop) uint8_t *found = ALLOC(uint8_t, problem->groups, "a choice");
+    FREED uint8_t *found = ALLOC(uint8_t, problem->groups, "a choice");
     for (int r = 0; r < problem->rounds; r++) {
         int first = problem->round_begin[r], last = problem->round_begin[r + 1];
         int64_t begin = first < last ? problem->link[first].begin : 0;

@@ -261,7 +261,7 @@ double bench_square_distance(const float *a, const float *b, int64_t count) {
 }
 
 void bench_compare(const BenchCase *cases, int count, int rounds, double *median) {
-    CLEARED(memory_drop) double *seconds = ALLOC(double, count *rounds, "times of a bench");
+    FREED double *seconds = ALLOC(double, count *rounds, "times of a bench");
     for (int round = -1; round < rounds; round++)
         for (int i = 0; i < count; i++) {
             double begin = clock_seconds();

@@ -34,8 +34,7 @@ BENCH(cut) {
     need(dataset_load(&dataset, &config, &err));
     int parts = atoi(words[1]);
     int64_t turns = bench_option("--turns", 5);
-    CLEARED(memory_drop)
-    int32_t *part = ALLOC(int32_t, dataset.nodes + dataset.hyperedges, "parts");
+    FREED int32_t *part = ALLOC(int32_t, dataset.nodes + dataset.hyperedges, "parts");
     double least = 1e9;
     for (int64_t turn = 0; turn < turns; turn++)
         least = fmin(least, cut(part, &dataset, parts, &config));

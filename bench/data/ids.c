@@ -113,9 +113,9 @@ static void touch_all(void *context) {
     (void)context;
     while (slots < 2 * (uint64_t)nodes)
         slots *= 2;
-    CLEARED(memory_drop) uint64_t *slot = ALLOC(uint64_t, (int64_t)slots, "slots");
-    CLEARED(memory_drop) Line *line = ALLOC(Line, (int64_t)slots / 2, "names");
-    CLEARED(memory_drop) int32_t *place = ALLOC(int32_t, nodes, "places");
+    FREED uint64_t *slot = ALLOC(uint64_t, (int64_t)slots, "slots");
+    FREED Line *line = ALLOC(Line, (int64_t)slots / 2, "names");
+    FREED int32_t *place = ALLOC(int32_t, nodes, "places");
     lay_spans();
     for (int k = 0; k < 2; k++) {
 #pragma omp parallel for reduction(+ : found)

@@ -60,7 +60,7 @@ static double write_rows(const Rows *r, const Comm *comm, const char *path) {
 
 static void check_file(const Rows *r, const char *path) {
     FILE *file = fopen(path, "rb");
-    CLEARED(memory_drop) float *row = ALLOC(float, r->columns, "a row");
+    FREED float *row = ALLOC(float, r->columns, "a row");
     CHECK(file != NULL && fseek(file, (long)(-r->nodes * r->columns * 4), SEEK_END) == 0, EXIT_IO,
           "%s is not there", path);
     for (int64_t i = 0; i < r->nodes; i++) {

@@ -131,7 +131,7 @@ static Outcome run(const char *path, int64_t events, int parts, int64_t window, 
 
 // Several runs over the same events, so that an event is not blamed for what other programs do.
 static Outcome run_again(const char *path, int64_t events, int parts, int64_t window, int runs) {
-    CLEARED(memory_drop) float *time = ALLOC(float, events, "times of events");
+    FREED float *time = ALLOC(float, events, "times of events");
     Outcome out = {0};
     for (int64_t i = 0; i < events; i++)
         time[i] = 0; // touched, so that it is not counted as the partitioner's memory

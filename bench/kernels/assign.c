@@ -91,7 +91,7 @@ static void check(const Problem *p, const Solution *a) {
     CHECK(memcmp(&value, &a->value, sizeof value) == 0 && a->bound <= value.objective &&
               problem_bound(p) <= value.objective,
           EXIT_BUG, "a solution is not what its widths give");
-    CLEARED(memory_drop) uint8_t *choice = ALLOC(uint8_t, p->groups, "choice of one width");
+    FREED uint8_t *choice = ALLOC(uint8_t, p->groups, "choice of one width");
     for (int b = 0; b < p->widths; b++) {
         problem_uniform(p, b, choice);
         CHECK(value.objective <= problem_value(p, choice).objective, EXIT_BUG,

@@ -250,7 +250,7 @@ static void check_bits(Truth how, int64_t rows) {
 static void check(Work *work) {
     whole_forward(work);
     int64_t count = work->out.count * work->out.stride;
-    CLEARED(memory_drop) float *kept = ALLOC(float, count, "result of the whole call");
+    FREED float *kept = ALLOC(float, count, "result of the whole call");
     memcpy(kept, floats(work->out), (size_t)count * sizeof *kept);
     forward(work);
     for (int64_t r = 0; r < work->out.count; r++)

@@ -169,7 +169,7 @@ static void turn_run(void *context) {
 // Every variant gives the naive loop's bits, or the bench stops.
 static void variants_check(const Job *job) {
     size_t bytes = memory_product(job->rows * job->width, sizeof(float));
-    CLEARED(memory_drop) float *expected = (float *)memory_alloc(bytes, "result of the naive loop");
+    FREED float *expected = (float *)memory_alloc(bytes, "result of the naive loop");
     variant_run(NAIVE)(job);
     memcpy(expected, job->out, bytes);
     for (int v = 0; v < VARIANTS; v++) {

@@ -114,7 +114,7 @@ static void take_share(Share *s, Trainer *t) {
     for (int64_t i = 0; i < s->cut.units; i++)
         memcpy(floats(s->x) + i * s->x.stride, t->gradient + s->cut.bucket[i],
                (size_t)s->length[i] * sizeof(float));
-    CLEARED(memory_drop) double *sum = sum_of(t->comm, t->gradient, s->cut.floats);
+    FREED double *sum = sum_of(t->comm, t->gradient, s->cut.floats);
     need(trainer_epoch(t, &record, &err));
     double error = apart(sum, t->gradient, s->cut.floats);
     CHECK(error < 1e-5, EXIT_BUG, "epoch %u sums other shares (%g apart)", s->epoch, error);

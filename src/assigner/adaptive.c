@@ -114,8 +114,8 @@ double assigned_hidden(const Assigner *a, ChannelAssignment *assigned) {
 static void pose_of(Assigner *a, ChannelAssignment *assigned) {
     bool first = a->comm->rank == 0;
     double hidden = assigned_hidden(a, assigned);
-    CLEARED(memory_drop)
-    Group *group = ALLOC(Group, first ? assigned->piece[a->comm->size] : 0, "groups of messages");
+    FREED Group *group =
+        ALLOC(Group, first ? assigned->piece[a->comm->size] : 0, "groups of messages");
     groups_gather(assigned, a->comm, a->group_size, group);
     if (first) {
         pose(a, assigned, group, hidden);

@@ -80,7 +80,7 @@ bool assigner_decide(Assigner *a, Error *err) {
 
 void assigned_apply(ChannelAssignment *assigned) {
     const HaloPlan *p = assigned->plan;
-    CLEARED(memory_drop) uint8_t *received = ALLOC(uint8_t, p->halo_count, "widths of messages");
+    FREED uint8_t *received = ALLOC(uint8_t, p->halo_count, "widths of messages");
     ring_to_readers(p, assigned->next, received, 1);
     channel_set_widths(assigned->of.channel, assigned->next, received);
 }

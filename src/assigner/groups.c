@@ -60,12 +60,12 @@ static void fill_tables(ChannelAssignment *assigned, const Comm *comm, int64_t g
 void groups_init(ChannelAssignment *assigned, const Comm *comm, int64_t group_size) {
     int rounds = comm->size - 1;
     groups_alloc(assigned, NULL, comm, group_size);
-    CLEARED(memory_drop) int64_t *mine = ALLOC(int64_t, comm->size, "groups of messages");
+    FREED int64_t *mine = ALLOC(int64_t, comm->size, "groups of messages");
     for (int g = 0; g < rounds; g++) {
         mine[g] = rows_of_round(assigned->plan, g);
         assigned->begin[g + 1] = assigned->begin[g] + groups_of(mine[g], group_size);
     }
-    CLEARED(memory_drop) int64_t *offset = ALLOC(int64_t, comm->size + 1, "groups of messages");
+    FREED int64_t *offset = ALLOC(int64_t, comm->size + 1, "groups of messages");
     for (int r = 0; r <= comm->size; r++)
         offset[r] = (int64_t)r * rounds;
     list_gather(comm, mine, rounds, assigned->sent, offset, sizeof *mine);
@@ -96,7 +96,7 @@ static void add_row(const Csr *halo, int64_t row, float left, bool safe, float *
 void groups_coefficients(ChannelAssignment *assigned, bool safe) {
     const Block *block = assigned->of.block;
     const Pattern *p = block->pattern;
-    CLEARED(memory_drop) float *read = ALLOC(float, p->plan.halo_count, "sensitivities");
+    FREED float *read = ALLOC(float, p->plan.halo_count, "sensitivities");
     for (int64_t i = 0; i < p->halo.rows; i++)
         add_row(&p->halo, i, block->left != NULL ? block->left[p->halo_row[i]] : 1, safe, read);
     for (int64_t k = 0; safe && k < p->plan.halo_count; k++)
@@ -137,7 +137,7 @@ void groups_gather(ChannelAssignment *assigned, const Comm *comm, int64_t group_
     int rounds = comm->size - 1;
     double factor = (double)channel_columns(assigned->of.channel) / 6 /
                     (double)ranges->exchanges; // at least 1 if there are rows
-    CLEARED(memory_drop) double *beta = ALLOC(double, assigned->rows, "sensitivities");
+    FREED double *beta = ALLOC(double, assigned->rows, "sensitivities");
     for (int64_t k = 0; k < assigned->rows; k++) {
         beta[k] =
             fmin((double)assigned->coefficient[k] * factor * (double)ranges->square[k], most_beta);
@@ -147,7 +147,7 @@ void groups_gather(ChannelAssignment *assigned, const Comm *comm, int64_t group_
         qsort_r(assigned->order + p->send_offset[g],
                 (size_t)(p->send_offset[g + 1] - p->send_offset[g]), sizeof *assigned->order,
                 larger_beta_first, beta);
-    CLEARED(memory_drop) Group *mine = ALLOC(Group, assigned->begin[rounds], "groups of messages");
+    FREED Group *mine = ALLOC(Group, assigned->begin[rounds], "groups of messages");
     sum_groups(assigned, rounds, group_size, beta, mine);
     list_gather(comm, mine, assigned->begin[rounds], group, assigned->piece, sizeof *mine);
     channel_ranges_reset(assigned->of.channel);

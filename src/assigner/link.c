@@ -53,15 +53,15 @@ static Channel *widest_channel(const Assigner *a) {
 }
 
 static void summarize(const double *value, int64_t count, double out[3]) {
-    CLEARED(memory_drop) double *sorted = ALLOC(double, count, "link model");
+    FREED double *sorted = ALLOC(double, count, "link model");
     memcpy(sorted, value, (size_t)count * sizeof *sorted);
     if (count > 0)
         out[1] = sort_median(sorted, count), out[0] = sorted[0], out[2] = sorted[count - 1];
 }
 
 void link_fill_in(PairTime *all, int64_t pairs) {
-    CLEARED(memory_drop)
-    double *theta = ALLOC(double, pairs, "link model"), *gamma = ALLOC(double, pairs, "link model");
+    FREED double *theta = ALLOC(double, pairs, "link model"),
+                 *gamma = ALLOC(double, pairs, "link model");
     int64_t known = 0;
     for (int64_t i = 0; i < pairs; i++)
         if (all[i].bytes >= LEAST) {
@@ -103,10 +103,10 @@ static void measure(Assigner *a, PairTime *mine) {
 void link_measure(Assigner *a) {
     int rounds = a->comm->size - 1;
     const ConfigDoubles *pinned = &a->config->quantization.link;
-    CLEARED(memory_drop) PairTime *mine = ALLOC(PairTime, rounds, "link model");
-    CLEARED(memory_drop)
-    PairTime *all = ALLOC(PairTime, a->comm->rank == 0 ? a->comm->size * rounds : 0, "link model");
-    CLEARED(memory_drop) int64_t *offset = ALLOC(int64_t, a->comm->size + 1, "link model");
+    FREED PairTime *mine = ALLOC(PairTime, rounds, "link model");
+    FREED PairTime *all =
+        ALLOC(PairTime, a->comm->rank == 0 ? a->comm->size * rounds : 0, "link model");
+    FREED int64_t *offset = ALLOC(int64_t, a->comm->size + 1, "link model");
     if (pinned->count == 0)
         measure(a, mine);
     else

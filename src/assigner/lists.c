@@ -12,14 +12,14 @@ static int64_t *byte_offsets(const Comm *comm, const int64_t *offset, int64_t co
 
 void list_gather(const Comm *comm, const void *mine, int64_t count, void *all,
                  const int64_t *offset, size_t bytes) {
-    CLEARED(memory_drop) int64_t *at = byte_offsets(comm, offset, count, bytes);
+    FREED int64_t *at = byte_offsets(comm, offset, count, bytes);
     comm_gather_v(comm, mine, all, at);
 }
 
 void list_scatter(const Comm *comm, const void *all, const int64_t *offset, void *mine,
                   int64_t count, size_t bytes) {
-    CLEARED(memory_drop) int64_t *from = ALLOC(int64_t, comm->size + 1, "lists");
-    CLEARED(memory_drop) int64_t *to = ALLOC(int64_t, comm->size + 1, "lists");
+    FREED int64_t *from = ALLOC(int64_t, comm->size + 1, "lists");
+    FREED int64_t *to = ALLOC(int64_t, comm->size + 1, "lists");
     for (int r = 0; r <= comm->size; r++) {
         from[r] = comm->rank == 0 ? offset[r] * (int64_t)bytes : 0;
         to[r] = r > 0 ? count * (int64_t)bytes : 0; // all of it from rank 0

@@ -23,7 +23,7 @@ Json *json_parse(const char *text, size_t bytes, const char *name, Error *err) {
 
 Json *json_read(const char *path, Error *err) {
     size_t bytes;
-    CLEARED(memory_drop) char *text = file_read(path, JSON_BYTES, &bytes, err);
+    FREED char *text = file_read(path, JSON_BYTES, &bytes, err);
     return text != NULL ? json_parse(text, bytes, path, err) : NULL;
 }
 

@@ -165,7 +165,7 @@ static void put_marked(int stream, const char *text, size_t bytes) {
 }
 
 static void put_line(int stream, const char *line, size_t bytes) {
-    CLEARED(memory_drop) char *broken = ALLOC(char, SCREEN_BROKEN(bytes), "a line of text");
+    FREED char *broken = ALLOC(char, SCREEN_BROKEN(bytes), "a line of text");
     size_t length = screen_break(broken, line, bytes, width_of(stream));
     erase();
     put_marked(stream, broken, length);

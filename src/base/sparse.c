@@ -110,7 +110,7 @@ bool csr_is_valid(const Csr *csr, int64_t columns) {
 
 // Compares in the order in which the transpose would be filled: its next entry in row c is i.
 bool csr_is_symmetric(const Csr *csr) {
-    CLEARED(memory_drop) int64_t *next = ALLOC(int64_t, csr->rows, "symmetry of edges");
+    FREED int64_t *next = ALLOC(int64_t, csr->rows, "symmetry of edges");
     memcpy(next, csr->offset, (size_t)csr->rows * sizeof *next);
     bool same = true;
     for (int64_t i = 0; i < csr->rows && same; i++)

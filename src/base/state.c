@@ -116,7 +116,7 @@ static const void *need(const StateWalk *w, const char *name, TensorType type, i
 // Rank 0 sends each rank its elements; the others send nothing.
 static void hand_out(const Comm *comm, const void *all, const int64_t *place, void *mine) {
     int64_t *from = ALLOC(int64_t, comm->size + 1, "places of the ranks' state");
-    CLEARED(memory_drop) int64_t *to = ALLOC(int64_t, comm->size + 1, "places of the ranks' state");
+    FREED int64_t *to = ALLOC(int64_t, comm->size + 1, "places of the ranks' state");
     for (int r = 0; r <= comm->size; r++) {
         from[r] = comm->rank == 0 ? place[r] : 0;
         to[r] = r > 0 ? place[comm->rank + 1] - place[comm->rank] : 0;
@@ -164,7 +164,7 @@ bool state_distributed(StateWalk *w, const char *name, TensorType type, int64_t 
 
 bool state_write(const StateSection *section, const Comm *comm, const char *path, Error *err) {
     StateWalk walk = {.comm = comm};
-    CLEARED(memory_drop) StateFile *file = ALLOC(StateFile, 1, "state to write");
+    FREED StateFile *file = ALLOC(StateFile, 1, "state to write");
     *file = (StateFile){.path = path, .named = &walk, .err = err};
     if (section->walk(section->owner, &walk, err) && comm->rank == 0)
         comm_on_helper(comm, open_file, file);

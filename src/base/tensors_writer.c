@@ -36,7 +36,7 @@ static void put_tensor(JsonWriter *json, const Tensor *tensor, int64_t *offset) 
 // Writes the first bytes of the file: length, JSON, spaces up to a multiple of 64.
 static bool put_header(TensorsWriter *writer, const JsonWriter *json, Error *err) {
     size_t all = (HEAD + json->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    CLEARED(memory_drop) char *header = ALLOC(char, all, "header of a safetensors file");
+    FREED char *header = ALLOC(char, all, "header of a safetensors file");
     memset(header, ' ', all);
     for (int i = 0; i < HEAD; i++)
         header[i] = (char)((all - HEAD) >> (8 * i) & 0xff);

@@ -21,7 +21,7 @@ static bool same_clock(const Comm *comm) {
 
 // Rank 0's clock minus this rank's. Collective.
 static double offset_to_first(const Comm *comm) {
-    CLEARED(memory_drop) double *all = ALLOC(double, comm->size, "clocks");
+    FREED double *all = ALLOC(double, comm->size, "clocks");
     double best = 1e30, offset = 0;
     for (int trip = 0; trip < ROUND_TRIPS; trip++) {
         double sent = clock_seconds();

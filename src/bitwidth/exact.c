@@ -109,7 +109,7 @@ static double round_rate(const Problem *p, int round, const uint8_t *from, const
 static void mix(Search *search) {
     const Problem *p = search->problem;
     uint8_t *from = search->shorter.choice, *to = search->longer.choice;
-    CLEARED(memory_drop) bool *changed = ALLOC(bool, p->rounds, "rounds of a problem");
+    FREED bool *changed = ALLOC(bool, p->rounds, "rounds of a problem");
     for (int step = 0; step < p->rounds; step++) {
         int best = -1;
         double best_rate = -INFINITY;
@@ -190,7 +190,7 @@ static double solve_hidden(const Problem *problem, Solution *solution) {
 }
 
 static double solve_sum(const Problem *problem, Solution *solution) {
-    CLEARED(memory_drop) uint8_t *choice = ALLOC(uint8_t, problem->groups, "choice of a problem");
+    FREED uint8_t *choice = ALLOC(uint8_t, problem->groups, "choice of a problem");
     double gap = solve_rounds(problem, problem_weights(problem, &(Normalizers){0}), choice);
     put_in_order(problem, choice);
     offer(problem, solution, "fronts", choice);
@@ -203,7 +203,7 @@ void problem_solve(const Problem *problem, Solution *solution) {
     solution->by[0] = 0;
     double bound =
         problem->hidden > 0 ? solve_hidden(problem, solution) : solve_sum(problem, solution);
-    CLEARED(memory_drop) uint8_t *choice = ALLOC(uint8_t, problem->groups, "choice of one width");
+    FREED uint8_t *choice = ALLOC(uint8_t, problem->groups, "choice of one width");
     for (int b = 0; b < problem->widths; b++) {
         problem_uniform(problem, b, choice);
         offer(problem, solution, "uniform", choice);

@@ -163,7 +163,7 @@ static double total_variance(const Problem *p, const uint8_t *choice) {
 
 Normalizers problem_normalizers(const Problem *p) {
     Normalizers normalizers;
-    CLEARED(memory_drop) uint8_t *choice = ALLOC(uint8_t, p->groups, "choice of one width");
+    FREED uint8_t *choice = ALLOC(uint8_t, p->groups, "choice of one width");
     normalizers.v_nad = total_variance(p, choice);
     normalizers.t_ut = fmax(total_seconds(p, choice), p->hidden);
     problem_uniform(p, p->widths - 1, choice);

@@ -318,8 +318,7 @@ static bool check_file(const char *folder, const char *name, const char *said, E
 bool checkpoint_manifest_read(Manifest *m, const char *folder, Error *err) {
     size_t bytes;
     *m = (Manifest){0};
-    CLEARED(memory_drop)
-    char *text = file_read(PATH_IN(folder, checkpoint_manifest), MANIFEST_BYTES, &bytes, err);
+    FREED char *text = file_read(PATH_IN(folder, checkpoint_manifest), MANIFEST_BYTES, &bytes, err);
     bool ok = text != NULL && checkpoint_manifest_parse(m, text, bytes, folder, err);
     for (int i = 0; ok && i < m->files; i++)
         ok = check_file(folder, m->file[i], m->hash[i], err);

@@ -144,7 +144,7 @@ static bool add_all(Answers *a, const AnswerFiles *files, Error *err) {
 }
 
 bool answers_write(const char *path, const AnswerFiles *files, Error *err) {
-    CLEARED(memory_drop) Answers *a = ALLOC(Answers, 1, "arrays of answers");
+    FREED Answers *a = ALLOC(Answers, 1, "arrays of answers");
     bool ok = add_all(a, files, err) && npz_write(path, a->array, a->count, err);
     for (int i = 0; i < a->count; i++)
         if (a->source[i].file >= 0)

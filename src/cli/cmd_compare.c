@@ -93,7 +93,7 @@ static void add(void *context, Error *err) {
 
 static bool run_variant(Session *s, const Variant *variant, const Options *options,
                         Comparison *comparison) {
-    CLEARED(memory_drop) RunResult *result = ALLOC(RunResult, options->runs, "results of runs");
+    FREED RunResult *result = ALLOC(RunResult, options->runs, "results of runs");
     bool ok = variant_config(s, variant, options, comparison->folder);
     if (ok && variant->single_rank)
         run_single_rank(s, options, result);

@@ -43,7 +43,7 @@ static void evaluate(Session *s, const Options *options) {
     if (!find_precision(s) ||
         !inference_open(&inference, &s->config, &s->shard, &s->comm, &(MemoryForecast){0}, &s->err))
         return;
-    CLEARED(memory_drop) float *parameters = load_weights(s, &inference.shape, options);
+    FREED float *parameters = load_weights(s, &inference.shape, options);
     if (options->all_metrics)
         model_measure_all(inference.model);
     if (parameters != NULL) {

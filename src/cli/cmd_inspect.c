@@ -70,7 +70,7 @@ static const Inspected *kind_of(const char *path, Error *err) {
 static void print_broken(const char *text) {
     while (*text != 0) {
         size_t bytes = strcspn(text, "\n");
-        CLEARED(memory_drop) char *out = ALLOC(char, SCREEN_BROKEN(bytes), "a line to print");
+        FREED char *out = ALLOC(char, SCREEN_BROKEN(bytes), "a line to print");
         fwrite(out, 1, screen_break(out, text, bytes, COLUMNS), stdout);
         text += bytes + (text[bytes] == '\n');
     }

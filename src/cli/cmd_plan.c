@@ -280,10 +280,10 @@ static bool make_plan(Plan *p) {
 }
 
 ExitCode cmd_plan(const Options *options, Error *err) {
-    CLEARED(memory_drop) Plan *p = ALLOC(Plan, 1, "plan"); // too large for the stack
+    FREED Plan *p = ALLOC(Plan, 1, "plan"); // too large for the stack
     *p = (Plan){.options = options};
     p->config = ALLOC(Config, MODES, "plan");
-    CLEARED(memory_drop) void *estimates = ALLOC(PlanEstimate, MODES * PLAN_POINTS, "plan");
+    FREED void *estimates = ALLOC(PlanEstimate, MODES * PLAN_POINTS, "plan");
     p->estimate = estimates;
     bool ok = make_plan(p);
     progress_end("");

@@ -67,8 +67,7 @@ static bool take_scores(void *context, int64_t first, int64_t rows, const void *
     Output *out = context;
     const Shard *shard = &out->session->shard;
     int64_t columns = shard->multilabel ? shard->classes : 1;
-    CLEARED(memory_drop)
-    int64_t *best =
+    FREED int64_t *best =
         shard->numeric ? NULL : classes_of(row, rows, shard->classes, shard->multilabel);
     Predicted p = {first, rows, shard->classes, shard->multilabel, row, best};
     return file_writer_put(&out->scores.writer, row,
@@ -89,7 +88,7 @@ static bool take_embedding(void *context, UNUSED int64_t first, int64_t rows, co
 // Collective.
 static bool send_rows(Session *s, const Backend *backend, Rows rows, RowTaker *take,
                       void *context) {
-    CLEARED(memory_drop) float *own = ALLOC(float, rows.count *rows.columns, "rows to write");
+    FREED float *own = ALLOC(float, rows.count *rows.columns, "rows to write");
     backend->download_rows(own, rows);
     backend->finish(NULL);
     return shard_gather_blocks(&s->shard, &s->comm, own, (size_t)rows.columns * sizeof(float), take,
@@ -220,7 +219,7 @@ static void predict(Session *s, const Options *options) {
     MemoryForecast beside = plan_output(s, width_of(s, options->layer));
     if (!inference_open(&inference, &s->config, &s->shard, &s->comm, &beside, &s->err))
         return;
-    CLEARED(memory_drop) float *parameters = load_weights(s, &inference.shape, options);
+    FREED float *parameters = load_weights(s, &inference.shape, options);
     if (parameters != NULL)
         write_all(s, &inference, parameters, options);
 }

@@ -356,7 +356,7 @@ static bool goes_on_where_named(const Session *s, const Options *options, RunKin
 
 ExitCode cmd_train(const Options *options, UNUSED Error *err) {
     Session session;
-    CLEARED(memory_drop) RunResult *result = ALLOC(RunResult, options->runs, "results of runs");
+    FREED RunResult *result = ALLOC(RunResult, options->runs, "results of runs");
     RunKind kind = options->sweeps > 0 ? RUN_SWEEP : options->runs > 1 ? RUN_SEVERAL : RUN_SINGLE;
     stop_listen();
     bool started = session_start(&session, options) &&

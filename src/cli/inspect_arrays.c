@@ -15,7 +15,7 @@ typedef struct ValueRange {
 
 // Text arrays have no range.
 static bool read_range(const Npy *npy, ValueRange *range, Error *err) {
-    CLEARED(memory_drop) float *value = NULL;
+    FREED float *value = NULL;
     *range = (ValueRange){.least = NAN, .most = NAN};
     if (npy->kind == NPY_TEXT)
         return true;

@@ -89,7 +89,7 @@ static bool read_part_file(PartFile *file, const char *path, Error *err) {
     *file = (PartFile){0};
     if (stream == NULL)
         return false;
-    CLEARED(memory_drop) int64_t *size = ALLOC(int64_t, PARTS_MOST, "sizes of parts");
+    FREED int64_t *size = ALLOC(int64_t, PARTS_MOST, "sizes of parts");
     while (err->code == 0 && getline(&line, &room, stream) > 0)
         count_part(file, size, line, path, err);
     return err->code == 0;

@@ -228,7 +228,7 @@ static void put_epochs(JsonWriter *w, const RecordedEpoch *epoch, int64_t count)
 static bool show_metrics(const Inspection *at) {
     int64_t count;
     const Score *score;
-    CLEARED(memory_drop) RecordedEpoch *epoch = read_metrics(at->path, &score, &count, at->err);
+    FREED RecordedEpoch *epoch = read_metrics(at->path, &score, &count, at->err);
     if (epoch == NULL)
         return false;
     if (at->json != NULL)

@@ -129,7 +129,7 @@ static bool is_table(const char *path) {
 
 static bool show_text(const Inspection *at) {
     size_t bytes;
-    CLEARED(memory_drop) char *text = file_read(at->path, 1 << 24, &bytes, at->err);
+    FREED char *text = file_read(at->path, 1 << 24, &bytes, at->err);
     if (at->json != NULL)
         json_put_string(at->json, "text", text);
     for (char *line, *rest = at->json == NULL ? text : NULL;

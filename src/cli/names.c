@@ -6,7 +6,7 @@
 // A line for each name, made whole in memory as file_replace takes it.
 static bool write_lines(const NodeIds *names, const char *path, Error *err) {
     size_t bytes = (size_t)(names->offset[names->count] + names->count), used = 0;
-    CLEARED(memory_drop) char *text = memory_try(bytes, "names in a file", err);
+    FREED char *text = memory_try(bytes, "names in a file", err);
     for (int64_t i = 0; text != NULL && i < names->count; i++) {
         size_t length = (size_t)(names->offset[i + 1] - names->offset[i]);
         memcpy(text + used, names->bytes + names->offset[i], length);

@@ -175,7 +175,7 @@ void plan_print_json(const Plan *p) {
 }
 
 bool plan_draw(Plan *p) {
-    CLEARED(memory_drop) PlanLine *line = ALLOC(PlanLine, p->modes, "picture of a plan");
+    FREED PlanLine *line = ALLOC(PlanLine, p->modes, "picture of a plan");
     char name[DATASET_NAME] = "", title[DATASET_NAME + CONFIG_WORD + 16];
     dataset_name(p->config, name, &(Error){0});
     snprintf(title, sizeof title, "%s, %s: plan", name, p->config->model.layer);

@@ -59,7 +59,7 @@ static Sweeping *sweeping_new(Session *s, const Options *options) {
 }
 
 bool sweep_check(Session *s, const Options *options) {
-    CLEARED(memory_drop) Sweeping *w = sweeping_new(s, options);
+    FREED Sweeping *w = sweeping_new(s, options);
     char name[POINT];
     bool ok = grid_read(&w->grid, options, &s->err);
     s->idle = (IdleKeys){0};
@@ -73,7 +73,7 @@ bool sweep_check(Session *s, const Options *options) {
 static bool train_point(Sweeping *w, int point) {
     Session *s = w->session;
     char name[POINT];
-    CLEARED(memory_drop) RunResult *result = ALLOC(RunResult, w->options->runs, "results of runs");
+    FREED RunResult *result = ALLOC(RunResult, w->options->runs, "results of runs");
     bool ok = grid_name(name, &w->grid, point, &s->err) && point_config(w, point, name) &&
               (!changes_shard(&w->grid) || load_again(s));
     if (ok)
@@ -95,7 +95,7 @@ typedef struct Asking {
 
 // All sections but run.*, whose seed is compared alone.
 static bool has_config(const RunRecord *record, const Config *config) {
-    CLEARED(memory_drop) char *text = config_to_json(config);
+    FREED char *text = config_to_json(config);
     char path[RECORD_KEY];
     CLEARED(json_drop) Json *now = json_parse(text, strlen(text), "config", &(Error){0});
     bool same = now != NULL && record_number(record, "config.run.seed") == (double)config->run.seed;
@@ -165,8 +165,8 @@ static int read_ended(Ended *ended, const Sweeping *w, const char *name) {
 
 static ResultRow row_of(const char *name, const Ended *ended, int count) {
     ResultRow row = {.runs = count};
-    CLEARED(memory_drop) double *validation = ALLOC(double, count, "scores of runs");
-    CLEARED(memory_drop) double *test = ALLOC(double, count, "scores of runs");
+    FREED double *validation = ALLOC(double, count, "scores of runs");
+    FREED double *test = ALLOC(double, count, "scores of runs");
     snprintf(row.name, sizeof row.name, "%s", name);
     for (int i = 0; i < count; i++) {
         validation[i] = ended[i].figures.validation;
@@ -212,7 +212,7 @@ static void put_point(JsonWriter *out, const Sweeping *w, int point, const Resul
 
 // Adds the points that have finished runs; returns their number.
 static int read_points(ResultRow *row, const Sweeping *w, JsonWriter *out) {
-    CLEARED(memory_drop) Ended *ended = ALLOC(Ended, w->options->runs, "finished runs");
+    FREED Ended *ended = ALLOC(Ended, w->options->runs, "finished runs");
     int rows = 0;
     JSON_PUT_ARRAY(out, "points")
         for (int p = 0; p < w->grid.points; p++) {
@@ -230,7 +230,7 @@ static int read_points(ResultRow *row, const Sweeping *w, JsonWriter *out) {
 static void report_table(void *context, Error *err) {
     const Sweeping *w = context;
     ResultTable table = {.what = "setting", .score = w->score, .when = "best"};
-    CLEARED(memory_drop) ResultRow *row = ALLOC(ResultRow, w->grid.points, "points of a sweep");
+    FREED ResultRow *row = ALLOC(ResultRow, w->grid.points, "points of a sweep");
     CLEARED(json_writer_clear) JsonWriter out = {0};
     json_writer_begin(&out, true);
     JSON_PUT(&out, PAIR("metric", w->score->title), PAIR("runs", w->options->runs));
@@ -247,7 +247,7 @@ static void report_table(void *context, Error *err) {
 }
 
 bool sweep_train(Session *s, const Options *options) {
-    CLEARED(memory_drop) Sweeping *w = sweeping_new(s, options);
+    FREED Sweeping *w = sweeping_new(s, options);
     s->compares = true;
     bool ready = grid_read(&w->grid, options, &s->err), ok = ready;
     for (int p = 0; p < w->grid.points && ok; p++)

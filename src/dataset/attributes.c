@@ -114,8 +114,8 @@ void labels_are(Dataset *dataset, const Config *config) {
 }
 
 static bool labels_from_text(Dataset *dataset, const Npy *npy, Error *err) {
-    CLEARED(memory_drop) char *text = NULL;
-    CLEARED(memory_drop) int64_t *span = NULL;
+    FREED char *text = NULL;
+    FREED int64_t *span = NULL;
     bool ok = npy_to_text(npy, &text, &span, err);
     ClassWords words = {npy->elements, span, text, dataset->labels_are == LABELS_SEVERAL, 0,
                         NULL,          false};
@@ -124,7 +124,7 @@ static bool labels_from_text(Dataset *dataset, const Npy *npy, Error *err) {
 
 // Whole numbers stored as floats, as OGB does; not a number: no label.
 static bool whole_numbers(const Npy *npy, int64_t **out, Error *err) {
-    CLEARED(memory_drop) float *x = NULL;
+    FREED float *x = NULL;
     if (!npy_to_float(npy, &x, err))
         return false;
     int64_t *value = TRY(int64_t, npy->elements, "labels", err), bad = -1;
@@ -143,7 +143,7 @@ static bool whole_numbers(const Npy *npy, int64_t **out, Error *err) {
 }
 
 static bool take_whole(Dataset *dataset, Npy *npy, int64_t columns, Error *err) {
-    CLEARED(memory_drop) int64_t *value = NULL;
+    FREED int64_t *value = NULL;
     return (npy->kind == NPY_FLOAT ? whole_numbers : npy_to_int64)(npy, &value, err) &&
            (columns == 1 ? take_classes(dataset, value, npy->shape[0], err)
                          : take_columns(dataset, value, npy->shape[0], columns, err));
@@ -153,7 +153,7 @@ static bool take_whole(Dataset *dataset, Npy *npy, int64_t columns, Error *err) 
 
 // Some finite value is not whole.
 static bool has_fraction(const Npy *npy, bool *has, Error *err) {
-    CLEARED(memory_drop) float *x = NULL;
+    FREED float *x = NULL;
     if (!npy_to_float(npy, &x, err))
         return false;
     for (int64_t i = 0; i < npy->elements && !*has; i++)

@@ -196,7 +196,7 @@ void dataset_finish(Dataset *dataset) {
 // A class without nodes costs a column of the model and is never right. Classes of MATLAB and R
 // begin at 1; codes of a catalogue have gaps.
 static void warn_of_classes(Dataset *dataset) {
-    CLEARED(memory_drop) bool *found = ALLOC(bool, dataset->classes + 1, "classes");
+    FREED bool *found = ALLOC(bool, dataset->classes + 1, "classes");
     int64_t used = 0;
     for (int64_t i = 0; dataset->label != NULL && i < dataset->nodes; i++) {
         bool *of_node = &found[dataset->label[i] >= 0 ? dataset->label[i] : dataset->classes];
@@ -217,7 +217,7 @@ static void warn_of_classes(Dataset *dataset) {
 static void warn_of_unlearned(Dataset *dataset) {
     if (dataset->label == NULL || !has_split(dataset, SPLIT_TRAIN))
         return;
-    CLEARED(memory_drop) bool *learned = ALLOC(bool, dataset->classes, "classes");
+    FREED bool *learned = ALLOC(bool, dataset->classes, "classes");
     int64_t others = 0;
     for (int64_t i = 0; i < dataset->nodes; i++)
         if (dataset->split[i] == SPLIT_TRAIN)

@@ -92,8 +92,8 @@ static bool alloc_labels(Dataset *d, const ClassWords *words, int64_t classes, E
 
 static bool take_words(Dataset *d, const ClassWords *words, Error *err) {
     int64_t count = list_parts(words, NULL, NULL);
-    CLEARED(memory_drop) int64_t *span = TRY(int64_t, count, "words of classes", err);
-    CLEARED(memory_drop) int64_t *where = TRY(int64_t, count, "words of classes", err);
+    FREED int64_t *span = TRY(int64_t, count, "words of classes", err);
+    FREED int64_t *where = TRY(int64_t, count, "words of classes", err);
     IdColumns columns = {"class", false, 1, {{count, span, words->text}}};
     bool ok = span != NULL && where != NULL && count > 0;
     if (ok)
@@ -111,7 +111,7 @@ static bool take_words(Dataset *d, const ClassWords *words, Error *err) {
 }
 
 static int64_t count_classes(const Dataset *d, const int32_t *label) {
-    CLEARED(memory_drop) uint8_t *seen = ALLOC(uint8_t, d->classes + 1, "classes that occur");
+    FREED uint8_t *seen = ALLOC(uint8_t, d->classes + 1, "classes that occur");
     int64_t count = 0;
     for (int64_t i = 0; i < d->nodes; i++)
         if (label[i] >= 0 && !seen[label[i]]) {

@@ -51,7 +51,7 @@ static int64_t facing_back(const BlockModel *m, int64_t block, int face) {
 
 static void fill_members(Draws *d) {
     const BlockModel *m = d->model;
-    CLEARED(memory_drop) int64_t *next = ALLOC(int64_t, d->groups + 1, "places of groups");
+    FREED int64_t *next = ALLOC(int64_t, d->groups + 1, "places of groups");
     for (int64_t i = 0; i < m->recipe->nodes; i++) {
         next[m->block[i] + 1]++;
         d->group[m->block[i]].total += m->weight[i];
@@ -106,8 +106,8 @@ static void fill_aliases(Draws *d) {
 #pragma omp parallel for schedule(dynamic)
     for (int64_t g = 0; g < d->groups; g++) {
         int64_t count = d->group[g].end - d->group[g].begin;
-        CLEARED(memory_drop) double *left = ALLOC(double, count, "weights of nodes");
-        CLEARED(memory_drop) int32_t *open = ALLOC(int32_t, count, "nodes of a block");
+        FREED double *left = ALLOC(double, count, "weights of nodes");
+        FREED int32_t *open = ALLOC(int32_t, count, "nodes of a block");
         fill_alias(d, &d->group[g], left, open);
     }
 }
@@ -171,7 +171,7 @@ static double distinct_of(const Draws *d, const Bins *bins, int64_t g, double ra
 // Sums do not depend on threads: each group has its place.
 static double distinct_of_all(const Draws *d, const Bins *bins, int64_t first, int64_t last,
                               double rate) {
-    CLEARED(memory_drop) double *of = ALLOC(double, last - first, "edges of groups");
+    FREED double *of = ALLOC(double, last - first, "edges of groups");
     double sum = 0;
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t g = first; g < last; g++)
@@ -207,7 +207,7 @@ static bool find_rates(Draws *d, Error *err) {
         least = fmin(least, m->facing[i] != 0 ? dcsbm_weight_outside(m, i) : m->weight[i]);
         most = fmax(most, m->weight[i]);
     }
-    CLEARED(memory_drop) Bins *bins = ALLOC(Bins, d->groups, "nodes by their weight");
+    FREED Bins *bins = ALLOC(Bins, d->groups, "nodes by their weight");
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t g = 0; g < d->groups; g++)
         fill_bins(&bins[g], d, &d->group[g], least, most);
@@ -327,7 +327,7 @@ static void place_all(const Draws *d, const int32_t *end, Csr *rows) {
 
 static bool fill_rows(const Draws *d, Csr *out, Error *err) {
     int64_t n = d->model->recipe->nodes;
-    CLEARED(memory_drop) int32_t *end = TRY(int32_t, d->first[n], "drawn edges", err);
+    FREED int32_t *end = TRY(int32_t, d->first[n], "drawn edges", err);
     *out = (Csr){.rows = n, .offset = TRY(int64_t, n + 1, "edges of a graph", err)};
     if (err->code == 0) {
         draw_all(d, end, out->offset);

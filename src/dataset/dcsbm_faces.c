@@ -93,7 +93,7 @@ static void shuffle(int32_t *order, int64_t count, RandomKey key, int which) {
 
 // Face 2 j leads to the next block in an order by chance, and face 2 j + 1 to the one before.
 static void face_by_chance(const BlockModel *m) {
-    CLEARED(memory_drop) int32_t *order = ALLOC(int32_t, m->blocks, "orders of blocks");
+    FREED int32_t *order = ALLOC(int32_t, m->blocks, "orders of blocks");
     for (int face = 0; face < m->faces; face += 2) {
         shuffle(order, m->blocks, draw_key(m->seed, DRAW_FACE), face);
         for (int64_t i = 0; i < m->blocks; i++) {

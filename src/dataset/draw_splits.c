@@ -109,7 +109,7 @@ static int read_counts(int64_t count[3], const char *text) {
 // The first `most` of each class that are in no split yet.
 static void take_of_classes(Draw *draw, int64_t most, uint8_t split) {
     const Dataset *d = draw->dataset;
-    CLEARED(memory_drop) int64_t *taken = ALLOC(int64_t, d->classes, "drawn nodes of classes");
+    FREED int64_t *taken = ALLOC(int64_t, d->classes, "drawn nodes of classes");
     for (int64_t k = 0; k < draw->count; k++) {
         int32_t node = draw->order[k].of, label = d->label[node];
         if (d->split[node] != SPLIT_NONE || taken[label] == most)

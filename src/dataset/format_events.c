@@ -67,7 +67,7 @@ static uint64_t *make(Dataset *dataset, const LiveHypergraph *live, const char *
 
 static bool read(Dataset *dataset, const Request *request, Error *err) {
     LiveHypergraph live;
-    CLEARED(memory_drop) uint64_t *id = NULL;
+    FREED uint64_t *id = NULL;
     if (!live_init(&live, err))
         return false;
     live.strict = !stream_is_lenient(request->config);

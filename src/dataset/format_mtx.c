@@ -141,7 +141,7 @@ static bool read_entries(Matrix *m, Pairs *pairs, Scan *scan, Error *err) {
 
 // Numbers those hyperedges that have pins; returns how many there are, or -1 with an error.
 static int64_t leave_out_empty(Pins *pins, int64_t hyperedges, Error *err) {
-    CLEARED(memory_drop) int32_t *number = TRY(int32_t, hyperedges, "numbers of hyperedges", err);
+    FREED int32_t *number = TRY(int32_t, hyperedges, "numbers of hyperedges", err);
     int64_t count = 0;
     if (number == NULL)
         return -1;

@@ -121,7 +121,7 @@ static bool agree_on_weights(Dataset *dataset, const Links *list, const char *pa
 // data.nodes?
 static bool begins_with_names(const Links *l, const IdColumns *ids, int64_t nodes) {
     enum { MANY = 4 }; // in fewer lines it may happen
-    CLEARED(memory_drop) int32_t *count = ALLOC(int32_t, nodes, "times that a node is named");
+    FREED int32_t *count = ALLOC(int32_t, nodes, "times that a node is named");
     bool each = l->hyperedges >= MANY, repeats = false;
     memset(count, 0, (size_t)nodes * sizeof *count);
     for (int c = 0; c < ids->columns; c++)

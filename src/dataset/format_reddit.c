@@ -47,7 +47,7 @@ static bool name_inside(UNUSED const char *path, char name[DATASET_NAME], UNUSED
 // ---- nodes
 
 static bool take_types(Dataset *d, Npy *npy, int64_t rows, Error *err) {
-    CLEARED(memory_drop) int64_t *type = NULL;
+    FREED int64_t *type = NULL;
     if (npy->rank != 1 || npy->elements != rows)
         return error_data(err, "it needs %ld entries, one for each node", rows);
     if (!npy_to_int64(npy, &type, err) || !dataset_need_split(d, err))

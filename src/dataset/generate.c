@@ -124,7 +124,7 @@ static Shares make_shares(const Recipe *recipe) {
     double sum = 0, done = 0;
     for (int64_t k = 0; k < classes; k++)
         sum += shares.class[k] = pow((double)k + 1, -0.6);
-    CLEARED(memory_drop) int32_t *count = ALLOC(int32_t, classes, "communities of classes");
+    FREED int32_t *count = ALLOC(int32_t, classes, "communities of classes");
     for (int64_t k = 0; k < classes; k++) {
         double wanted = shares.class[k] / sum * (double)recipe->communities;
         count[k] = wanted < 1 ? 1 : (int32_t)lround(wanted);
@@ -221,7 +221,7 @@ static void planted_init(Planted *p, const Shares *shares, Dataset *dataset) {
     p->total = ALLOC(double, c, "wanted degrees of communities");
     draw_nodes(p, shares, dataset);
     group_nodes(n, p->home, c, p->begin, p->member);
-    CLEARED(memory_drop) int32_t *pair = ALLOC(int32_t, n, "pairs of communities");
+    FREED int32_t *pair = ALLOC(int32_t, n, "pairs of communities");
     for (int64_t i = 0; i < n; i++)
         pair[i] = p->partner[i] < 0 ? -1 : p->home[i] * p->communities + p->partner[i];
     group_nodes(n, pair, c * c, p->facing, p->carrier);
@@ -267,7 +267,7 @@ bool draw_features(Dataset *dataset, const char *name, int64_t columns, double s
         return false;
     dataset->features = columns;
     int64_t classes = dataset->classes > 0 ? dataset->classes : 1;
-    CLEARED(memory_drop) float *mean = ALLOC(float, classes *columns, "means of classes");
+    FREED float *mean = ALLOC(float, classes *columns, "means of classes");
     RandomKey means = draw_key(seed, DRAW_MEAN), noise = draw_key(seed, DRAW_NOISE);
     for (int64_t k = 0; k < dataset->classes; k++)
         draw_row(mean + k * columns, NULL, signal, columns, means, k);

@@ -156,7 +156,7 @@ static Blocks blocks_of(const BlockRecipe *p) {
     int64_t wanted = p->blocks < most ? p->blocks : most, k = 0, room = wanted + p->classes;
     Blocks b = {.share = ALLOC(double, room, "blocks"), .class_of = ALLOC(int32_t, room, "blocks")};
     double *size = ALLOC(double, room, "blocks"), sum = 0, done = 0;
-    CLEARED(memory_drop) int32_t *class_of = ALLOC(int32_t, room, "blocks");
+    FREED int32_t *class_of = ALLOC(int32_t, room, "blocks");
     for (int64_t c = 0; c < p->classes; c++)
         sum += class_weight(p, c);
     for (int64_t c = 0; c < p->classes; c++) {
@@ -193,7 +193,7 @@ static void draw_blocks(const BlockRecipe *p, uint64_t seed, const Blocks *b, in
 
 // Weights above which a share of the nodes lies: of training, then of training and validation.
 static void popular(const BlockRecipe *p, const double *weight, double above[2]) {
-    CLEARED(memory_drop) double *sorted = ALLOC(double, p->nodes, "weights, sorted");
+    FREED double *sorted = ALLOC(double, p->nodes, "weights, sorted");
     memcpy(sorted, weight, (size_t)p->nodes * sizeof *sorted);
     sort_falling(sorted, p->nodes);
     above[0] = sorted[(int64_t)(p->train * (double)(p->nodes - 1))];
@@ -228,8 +228,7 @@ static bool draw_labels(Dataset *d, const BlockRecipe *p, const int32_t *class, 
         return false;
     d->multilabel = true;
     d->classes = p->labels;
-    CLEARED(memory_drop)
-    double *chance = ALLOC(double, p->classes * p->labels, "labels of classes");
+    FREED double *chance = ALLOC(double, p->classes * p->labels, "labels of classes");
     for (int64_t b = 0; b < p->classes; b++)
         for (int64_t l = 0; l < p->labels; l++)
             chance[b * p->labels + l] = label_chance(seed, b, l);
@@ -245,7 +244,7 @@ static bool draw_labels(Dataset *d, const BlockRecipe *p, const int32_t *class, 
 
 // The edges; labels become the classes of the blocks.
 static bool draw_graph(Dataset *d, const BlockRecipe *p, int64_t parts, uint64_t seed, Error *err) {
-    CLEARED(memory_drop) double *weight = TRY(double, p->nodes, "weights of nodes", err);
+    FREED double *weight = TRY(double, p->nodes, "weights of nodes", err);
     CLEARED(blocks_clear) Blocks blocks = blocks_of(p);
     CLEARED(dcsbm_faces_clear)
     BlockModel model = {.recipe = p,

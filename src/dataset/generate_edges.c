@@ -63,8 +63,8 @@ static double expected_abroad(const Planted *p) {
 // Bisects the logarithm of the scale, with which the expected edges rise.
 static bool find_scale(Planted *p, Error *err) {
     int64_t n = p->recipe->nodes;
-    CLEARED(memory_drop) double *w = ALLOC(double, n, "weights, sorted");
-    CLEARED(memory_drop) double *tail = ALLOC(double, n + p->communities, "sums of weights");
+    FREED double *w = ALLOC(double, n, "weights, sorted");
+    FREED double *tail = ALLOC(double, n + p->communities, "sums of weights");
     double wanted = (double)p->recipe->edges / 2 - expected_abroad(p), low = -20, high = 20;
     sort_weights(p, w, tail);
     bool ok = wanted > 0 && expected_home(p, w, tail, exp(high)) >= wanted;
@@ -161,8 +161,8 @@ bool planted_edges(Planted *planted, Csr *out, Error *err) {
     if (!find_scale(planted, err))
         return false;
     *out = (Csr){.rows = n, .offset = ALLOC(int64_t, n + 1, "entries of rows")};
-    CLEARED(memory_drop)
-    int32_t *scratch = ALLOC(int32_t, n, "pairs of a node"); // as many as the largest community has
+    FREED int32_t *scratch =
+        ALLOC(int32_t, n, "pairs of a node"); // as many as the largest community has
     count_entries(planted, out->offset + 1, scratch);
     offsets_sum(out->offset, n);
     out->column = TRY(int32_t, csr_entries(out), "edges of a graph", err);

@@ -143,7 +143,7 @@ static int64_t draw_pins(const Hyper *h, int64_t hyperedge, int64_t arity, int32
 static void draw_all(const Hyper *h, Csr *out, int64_t *size) {
 #pragma omp parallel
     {
-        CLEARED(memory_drop) int32_t *seen = ALLOC(int32_t, h->nodes, "nodes of a hyperedge");
+        FREED int32_t *seen = ALLOC(int32_t, h->nodes, "nodes of a hyperedge");
 #pragma omp for schedule(dynamic, 256)
         for (int64_t k = 0; k < h->hyperedges; k++) {
             int64_t begin = out->offset[k];
@@ -168,7 +168,7 @@ static void close_gaps(Csr *members, const int64_t *size) {
 static bool make_hyperedges(const Hyper *h, Dataset *d, Error *err) {
     CLEARED(csr_free) Csr members = {0};
     Csr rows;
-    CLEARED(memory_drop) int64_t *arity = ALLOC(int64_t, h->hyperedges, "sizes of hyperedges");
+    FREED int64_t *arity = ALLOC(int64_t, h->hyperedges, "sizes of hyperedges");
     int64_t pins = 0;
     for (int64_t k = 0; k < h->hyperedges; k++)
         pins += arity[k] = draw_arity(h, k);

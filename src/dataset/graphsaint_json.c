@@ -47,7 +47,7 @@ static bool read_class(ClassMap *map, int64_t node, Error *err) {
 static bool read_first_list(ClassMap *map, int64_t node, Error *err) {
     enum { FIRST = 1 << 16 };
     Dataset *d = map->d;
-    CLEARED(memory_drop) uint8_t *bits = TRY(uint8_t, FIRST, "labels", err);
+    FREED uint8_t *bits = TRY(uint8_t, FIRST, "labels", err);
     bool ok = bits != NULL;
     while (ok && !json_pull_if(map->pull, ']')) {
         int64_t bit;

@@ -75,8 +75,7 @@ static bool renumber(const IdColumns *ids, const int64_t *list, int64_t count, E
     if (first == 0 && largest == count - 1)
         return true;
     bool dense = first >= 0 && largest < 8 * count;
-    CLEARED(memory_drop)
-    int32_t *place = dense ? TRY(int32_t, largest + 1, "places of ids", err) : NULL;
+    FREED int32_t *place = dense ? TRY(int32_t, largest + 1, "places of ids", err) : NULL;
     if (dense && place == NULL)
         return false;
     for (int64_t k = 0; dense && k < count; k++)
@@ -109,7 +108,7 @@ bool ids_number(IdColumns *columns, NodeIds *ids, Error *err) {
         return ids_number_text(columns, ids, err);
     for (int k = 0; columns->is_unsigned && k < columns->columns; k++)
         turn_signs(columns->of[k].value, columns->of[k].count);
-    CLEARED(memory_drop) int64_t *list = distinct_ids(columns, &count, err);
+    FREED int64_t *list = distinct_ids(columns, &count, err);
     return list != NULL && keep_numbers(ids, list, count, columns->is_unsigned, err) &&
            renumber(columns, list, count, err);
 }

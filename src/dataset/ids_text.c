@@ -284,7 +284,7 @@ static void sort_names(Numbering *n, Name *name, Name *room, int64_t count) {
 
 // place[]: of the names by the numbers that they have.
 static bool order_names(Numbering *n, int64_t count, int32_t *place, Error *err) {
-    CLEARED(memory_drop) Name *room = TRY(Name, count, "sorted ids", err);
+    FREED Name *room = TRY(Name, count, "sorted ids", err);
     if (room == NULL)
         return false;
 #pragma omp parallel num_threads(n->threads)
@@ -331,7 +331,7 @@ static bool number_all(Numbering *n, NodeIds *ids, Error *err) {
     if (count > DATASET_MAX_NODES)
         return error_data(err, "%ld %ss; up to %d can be used", count, n->columns->noun,
                           DATASET_MAX_NODES);
-    CLEARED(memory_drop) int32_t *place = TRY(int32_t, numbers, "places of ids", err);
+    FREED int32_t *place = TRY(int32_t, numbers, "places of ids", err);
     bool ok = place != NULL && order_names(n, count, place, err) && keep_text(n, count, ids, err);
     if (ok)
         put_places(n, place);

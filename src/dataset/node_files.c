@@ -154,7 +154,7 @@ static bool ids_are_no_features(Dataset *dataset, const char *path, bool table, 
     if (dataset->x == NULL || dataset->features < 2 || count < least ||
         (dataset->ids.count > 0 && dataset->ids.number == NULL))
         return true;
-    CLEARED(memory_drop) float *column = ALLOC(float, count, "a column of features");
+    FREED float *column = ALLOC(float, count, "a column of features");
     bool whole = true;
     for (int64_t i = 0; i < count; i++) {
         column[i] = dataset->x[i * dataset->features];

@@ -101,7 +101,7 @@ static bool take_ids(Roster *roster, const Sheet *sheet, int column, const Confi
                          .of = {{sheet->rows, roster->row, text ? sheet->text.data : NULL}}};
     if (!roster_number(roster, &columns, err))
         return false;
-    CLEARED(memory_drop) int64_t *line = TRY(int64_t, roster->known.count, "lines of nodes", err);
+    FREED int64_t *line = TRY(int64_t, roster->known.count, "lines of nodes", err);
     for (int64_t r = 0; err->code == 0 && r < sheet->rows; r++) {
         int64_t *first = &line[roster->row[r]];
         if (*first != 0)
@@ -125,7 +125,7 @@ static int64_t *spans_of(const Sheet *sheet, int column, Error *err) {
 
 static bool take_labels(Dataset *data, const Sheet *sheet, int column, const Config *config,
                         Error *err) {
-    CLEARED(memory_drop) int64_t *span = spans_of(sheet, column, err);
+    FREED int64_t *span = spans_of(sheet, column, err);
     ClassWords words = {sheet->rows,
                         span,
                         sheet->text.data,
@@ -197,8 +197,8 @@ static void find_taken(bool *taken, const NodeColumns *columns) {
 
 static bool take_features(Roster *roster, const Sheet *sheet, const NodeColumns *own,
                           const Config *config, Error *err) {
-    CLEARED(memory_drop) FeatureColumns *columns = ALLOC(FeatureColumns, 1, "columns of features");
-    CLEARED(memory_drop) bool *taken = ALLOC(bool, TABLE_COLUMNS, "columns of features");
+    FREED FeatureColumns *columns = ALLOC(FeatureColumns, 1, "columns of features");
+    FREED bool *taken = ALLOC(bool, TABLE_COLUMNS, "columns of features");
     find_taken(taken, own);
     if (config_column(config, "features", 0) != NULL
             ? !feature_columns_said(sheet, config, columns, err)
@@ -260,7 +260,7 @@ static bool refuse_ids(const Sheet *sheet, const char *key, Error *err) {
 bool features_from_csv(Npy *npy, Text *text, const char *path, const Config *config, Error *err) {
     CLEARED(sheet_close) Sheet sheet;
     Warnings warnings = {0};
-    CLEARED(memory_drop) FeatureColumns *columns = ALLOC(FeatureColumns, 1, "columns of features");
+    FREED FeatureColumns *columns = ALLOC(FeatureColumns, 1, "columns of features");
     bool ok = sheet_parse(&sheet, text, path, WORDS_ID, config, err) &&
               !refuse_ids(&sheet, "data.features", err);
     for (int c = 0; ok && c < sheet.table.columns; c++)

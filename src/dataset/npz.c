@@ -22,8 +22,7 @@ static int compare_names(const void *a, const void *b) {
 }
 
 static bool names_are_unique(zip_t *zip, int64_t count, Error *err) {
-    CLEARED(memory_drop)
-    const char **name = memory_try((size_t)count * sizeof *name, "names of an archive", err);
+    FREED const char **name = memory_try((size_t)count * sizeof *name, "names of an archive", err);
     if (name == NULL)
         return false;
     bool ok = true;
@@ -209,7 +208,7 @@ static bool rest_is_equal(ZipMember *member, const unsigned char *first, size_t 
 
 static bool first_is_one(ZipMember *member, const Npy *npy, unsigned char *first) {
     Npy one = *npy;
-    CLEARED(memory_drop) float *value = NULL;
+    FREED float *value = NULL;
     Error ignored = {0};
     one.elements = 1;
     one.rank = 0;

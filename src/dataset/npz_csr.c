@@ -143,7 +143,7 @@ static bool take_ascending(FileCsr *file, FileCsr *coo, const int32_t *row, Erro
 
 static bool read_coo(FileCsr *file, Npz *npz, Error *err) {
     CLEARED(file_csr_clear) FileCsr coo = {.values = file->values};
-    CLEARED(memory_drop) int32_t *row = NULL;
+    FREED int32_t *row = NULL;
     npz_read_ahead(npz, 2, (const char *const[]){"row", "col"});
     if (!read_places(&coo, &row, npz, err))
         return false;

@@ -72,7 +72,7 @@ static bool layout_of_features(NpzLayout *layout, Npz *npz, Error *err) {
 // Features have no ids of their own: those in the file are to be the nodes', in their order.
 static bool ids_agree(const Dataset *dataset, Npz *npz, Error *err) {
     CLEARED(npy_clear) Npy npy = {0};
-    CLEARED(memory_drop) int64_t *id = NULL;
+    FREED int64_t *id = NULL;
     const NodeIds *ids = &dataset->ids;
     if (!npz_has(npz, "ids"))
         return true;

@@ -25,7 +25,7 @@ bool npz_below(Npz *npz, const char *key, const char *nouns, int64_t below, int3
 }
 
 bool npz_num_nodes(Npz *npz, int64_t *nodes, Error *err) {
-    CLEARED(memory_drop) int64_t *value = NULL;
+    FREED int64_t *value = NULL;
     Npy npy;
     *nodes = -1;
     if (!npz_has(npz, "num_nodes"))

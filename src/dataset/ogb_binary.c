@@ -7,7 +7,7 @@
 
 static bool nodes_of_npz(Npz *npz, int64_t *nodes, Error *err) {
     CLEARED(npy_clear) Npy npy = {0};
-    CLEARED(memory_drop) int64_t *count = NULL;
+    FREED int64_t *count = NULL;
     if (!npz_read(npz, "num_nodes_list", &npy, err))
         return false;
     bool ok = npy_to_int64(&npy, &count, err);

@@ -85,7 +85,7 @@ static bool add_values(Columns *c, int64_t f, const float *sorted, Error *err) {
 }
 
 static bool find_values(Columns *c, Error *err) {
-    CLEARED(memory_drop) float *sorted = TRY(float, c->d->nodes, "a sorted column", err);
+    FREED float *sorted = TRY(float, c->d->nodes, "a sorted column", err);
     bool ok = sorted != NULL;
     for (int64_t f = 0; ok && f < c->d->features; f++) {
         c->begin[f + 1] = c->begin[f];

@@ -33,7 +33,7 @@ static size_t text_bytes(const char *path, bool *packed) {
 
 // Words for each byte of its beginning.
 static double word_density(const char *path) {
-    CLEARED(memory_drop) char *text = ALLOC(char, BEGINNING, "the beginning of a text");
+    FREED char *text = ALLOC(char, BEGINNING, "the beginning of a text");
     size_t got = text_head(path, text, BEGINNING);
     int words = 0;
     bool inside = false;

@@ -240,8 +240,8 @@ static bool degree_features(Dataset *dataset, UNUSED const StepInput *input, Err
     float *x = new_features(dataset, COLUMNS, err);
     if (x == NULL)
         return false;
-    CLEARED(memory_drop) int64_t *in = ALLOC(int64_t, dataset->nodes, "in-degrees");
-    CLEARED(memory_drop) int64_t *out = ALLOC(int64_t, dataset->nodes, "out-degrees");
+    FREED int64_t *in = ALLOC(int64_t, dataset->nodes, "in-degrees");
+    FREED int64_t *out = ALLOC(int64_t, dataset->nodes, "out-degrees");
     count_degrees(dataset, in, out);
     for (int64_t i = 0; i < dataset->nodes; i++) {
         int bucket = 63 - __builtin_clzll((unsigned long long)in[i] + 1);

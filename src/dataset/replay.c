@@ -131,8 +131,7 @@ static bool full_walk(Replay *replay, uint8_t *given) {
 }
 
 static bool full(Replay *replay) {
-    CLEARED(memory_drop)
-    uint8_t *given = ALLOC(uint8_t, replay->by_hyperedge.rows, "hyperedges of the stream");
+    FREED uint8_t *given = ALLOC(uint8_t, replay->by_hyperedge.rows, "hyperedges of the stream");
     return full_walk(replay, given);
 }
 

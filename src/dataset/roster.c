@@ -173,7 +173,7 @@ static bool check_distinct(const Roster *roster, const char *key, const int64_t 
 }
 
 static bool check_rows(const Roster *roster, const char *key, Error *err) {
-    CLEARED(memory_drop) int64_t *sorted = TRY(int64_t, roster->rows, "rows of nodes", err);
+    FREED int64_t *sorted = TRY(int64_t, roster->rows, "rows of nodes", err);
     if (sorted == NULL)
         return false;
     memcpy(sorted, roster->row, (size_t)roster->rows * sizeof *sorted);

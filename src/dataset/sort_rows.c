@@ -62,7 +62,7 @@ void csr_sort_columns(Csr *csr, int64_t columns) {
     }
 #pragma omp parallel
     {
-        CLEARED(memory_drop) int32_t *scratch = ALLOC(int32_t, longest, "columns of a row");
+        FREED int32_t *scratch = ALLOC(int32_t, longest, "columns of a row");
 #pragma omp for schedule(dynamic, 256)
         for (int64_t i = 0; i < csr->rows; i++) {
             int32_t *row = csr->column + csr->offset[i];

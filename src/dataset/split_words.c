@@ -21,8 +21,8 @@ bool splits_are_words(Npz *npz) {
 }
 
 static bool put_words(Dataset *dataset, const Npy *npy, Error *err) {
-    CLEARED(memory_drop) char *text = NULL;
-    CLEARED(memory_drop) int64_t *span = NULL;
+    FREED char *text = NULL;
+    FREED int64_t *span = NULL;
     if (npy->elements != dataset->nodes)
         return error_data(err, "it has %ld words, but there are %ld nodes", npy->elements,
                           dataset->nodes);

@@ -179,7 +179,7 @@ static bool find_numbers(const NodeIds *ids, Values *values, Error *err) {
 }
 
 static bool find_texts(const NodeIds *ids, const Npy *npy, Values *values, Error *err) {
-    CLEARED(memory_drop) char *text = NULL;
+    FREED char *text = NULL;
     if (ids->count == 0 || ids->number != NULL)
         return error_data(
             err, "it holds text, but the ids of the nodes are numbers; save it as numbers");

@@ -4,8 +4,7 @@
 #include "internal.h"
 
 int64_t dataset_isolated(const Dataset *dataset) {
-    CLEARED(memory_drop)
-    uint8_t *reached = ALLOC(uint8_t, dataset->nodes, "nodes with an edge that arrives");
+    FREED uint8_t *reached = ALLOC(uint8_t, dataset->nodes, "nodes with an edge that arrives");
     int64_t isolated = 0;
     for (int64_t e = 0; e < dataset->edges; e++)
         reached[dataset->target[e]] = 1;

@@ -229,7 +229,7 @@ static int most_cells(const Scan *scan) {
 }
 
 static bool stands_above_numbers(const Table *table, const Cell *cell, int count, Scan scan) {
-    CLEARED(memory_drop) Cell *other = ALLOC(Cell, most_cells(&scan), "cells of a line");
+    FREED Cell *other = ALLOC(Cell, most_cells(&scan), "cells of a line");
     float number;
     bool any = false, data = cell_number(table, &cell[0], &number); // "0 1 s" names no columns
     for (int c = 0; c < count && !data && !any; c++)
@@ -266,7 +266,7 @@ static bool is_named(const Table *table, const Config *config) {
 }
 
 static bool look_at_first(Table *table, const Config *config, Scan scan, Error *err) {
-    CLEARED(memory_drop) Cell *cell = ALLOC(Cell, most_cells(&scan), "cells of a line");
+    FREED Cell *cell = ALLOC(Cell, most_cells(&scan), "cells of a line");
     Scan at = scan;
     int count = cells_of(table, &at, cell, err);
     while (count > 2 && cell[count - 1].length == 0) // a separator at the end of the line

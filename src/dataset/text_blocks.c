@@ -84,7 +84,7 @@ static size_t whole_lines(const Reader *r, const Block *block, size_t bytes, int
 // Reads the file in blocks; what follows the last whole line of a block begins the next one.
 static int64_t fill_blocks(Reader *r, Error *err) {
     int64_t lines = 0;
-    CLEARED(memory_drop) char *rest = TRY(char, r->room, "the text of a file", err);
+    FREED char *rest = TRY(char, r->room, "the text of a file", err);
     size_t kept = 0;
     Block *block;
     while (rest != NULL && err->code == 0 && !r->ended && (block = spare_block(r)) != NULL) {

@@ -135,7 +135,7 @@ static bool hypergraph_fits_hgr(const Writing *writing, Error *err) {
         return error_data(
             err,
             "its hyperedges have sources and targets, which .hgr cannot say; --to npz keeps them");
-    CLEARED(memory_drop) int64_t *size = hypergraph_sizes(d);
+    FREED int64_t *size = hypergraph_sizes(d);
     for (int64_t h = d->hyperedges - 1; h >= 0; h--)
         empty = size[h] == 0 ? h : empty;
     if (empty >= 0)

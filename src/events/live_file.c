@@ -72,7 +72,7 @@ static void put_side(Output *out, const LiveHypergraph *live, int side) {
 
 bool live_write(const LiveHypergraph *live, const char *path, Error *err) {
     Tensor tensor[LIVE_TENSORS];
-    CLEARED(memory_drop) Output *out = ALLOC(Output, 1, "state of the stream");
+    FREED Output *out = ALLOC(Output, 1, "state of the stream");
     const LiveSide *hyperedges = &live->side[SIDE_HYPEREDGE];
     int64_t numbers[LIVE_NUMBERS] = {live->largest, live->repeated, live->skipped};
     describe(live, tensor);

@@ -133,7 +133,7 @@ static int by_id(const void *one, const void *other) {
 
 int32_t *live_order(const LiveHypergraph *live, int side) {
     const LiveSide *s = &live->side[side];
-    CLEARED(memory_drop) Ordered *ordered = ALLOC(Ordered, s->count, "order of ids");
+    FREED Ordered *ordered = ALLOC(Ordered, s->count, "order of ids");
     int64_t count = 0;
     for (int64_t slot = 0; slot < s->slots; slot++)
         if (s->item[slot].count >= 0)

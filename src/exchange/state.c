@@ -38,7 +38,7 @@ static bool walk_rows(Channel *channel, StateWalk *walk, Error *err) {
         (walk->restores && !takes_rows(channel, kept, err)))
         return false;
     int64_t count = kept != 0 ? channel->plan->halo_count * channel->columns : 0;
-    CLEARED(memory_drop) float *rows = ALLOC(float, count, "rows of a checkpoint");
+    FREED float *rows = ALLOC(float, count, "rows of a checkpoint");
     if (kept != 0 && !walk->restores)
         b->download_rows(rows, channel_rows(channel));
     b->finish(NULL);

@@ -44,7 +44,7 @@ int64_t gradsync_bytes_most_of(const GradForm *form, int size) {
     if (form->options.codec == NULL)
         return full_bytes(form->count, size);
     GradSync sync = sync_of(&comm, NULL, form);
-    CLEARED(memory_drop) int32_t *length = ALLOC(int32_t, sync.cut.units, "gradients");
+    FREED int32_t *length = ALLOC(int32_t, sync.cut.units, "gradients");
     bucket_lengths(length, &sync.cut);
     int64_t bytes = coded_bytes(form, &sync, length);
     MEMORY_FREE(sync.chunk, sync.cut.bucket);

@@ -22,7 +22,7 @@ void boundary_init(Boundary *b, const ShardRelation *edges, int64_t own, int64_t
                     .edge_begin = ALLOC(int64_t, size, "boundary"),
                     .sources = edges->remote,
                     .used = ALLOC(int64_t, size, "boundary")};
-    CLEARED(memory_drop) int32_t *round = rounds_of_sources(edges, limit, rank, size);
+    FREED int32_t *round = rounds_of_sources(edges, limit, rank, size);
     int64_t end = edges->offset[targets];
     for (int64_t e = 0; e < end; e++)
         if (edges->column[e] >= own && round[edges->column[e] - own] >= 0)
@@ -35,7 +35,7 @@ void boundary_init(Boundary *b, const ShardRelation *edges, int64_t own, int64_t
     b->weight = edges->weight != NULL ? ALLOC(float, count, "boundary") : NULL;
     b->as_row = ALLOC(uint8_t, b->sources, "boundary");
     b->as_sum = ALLOC(uint8_t, count, "boundary");
-    CLEARED(memory_drop) int64_t *next = ALLOC(int64_t, size, "boundary");
+    FREED int64_t *next = ALLOC(int64_t, size, "boundary");
     memcpy(next, b->edge_begin, (size_t)size * sizeof *next);
     for (int64_t i = 0; i < targets; i++)
         for (int64_t e = edges->offset[i]; e < edges->offset[i + 1]; e++) {
@@ -70,7 +70,7 @@ static void cover_round(Boundary *b, const ShardRelation *edges, int round) {
     int64_t begin = b->edge_begin[round], end = b->edge_begin[round + 1], t = -1;
     int64_t first = edges->remote_round[round], sources = edges->remote_round[round + 1] - first;
     CLEARED(csr_free) Csr graph = round_graph(b, round, first);
-    CLEARED(memory_drop) uint8_t *in_cover = ALLOC(uint8_t, graph.rows, "boundary");
+    FREED uint8_t *in_cover = ALLOC(uint8_t, graph.rows, "boundary");
     cover_minimum(&graph, sources, in_cover, b->as_row + first);
     for (int64_t e = begin; e < end; e++) {
         t += e == begin || b->target[e] != b->target[e - 1];

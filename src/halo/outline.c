@@ -50,7 +50,7 @@ static void count_owners(PatternCounts *counts, const Requests *sent, int reader
 
 void pattern_count(PatternCounts *counts, const Shard *shard, int parts, const PatternKind *kind,
                    bool share_with) {
-    CLEARED(memory_drop) int64_t *limit = ALLOC(int64_t, parts, "sources of all ranks");
+    FREED int64_t *limit = ALLOC(int64_t, parts, "sources of all ranks");
     for (int p = 0; p < parts; p++) {
         pattern_counts_init(&counts[p], parts);
         limit[p] =

@@ -191,8 +191,8 @@ static void fill_halo(Pattern *pattern, const Boundary *b, const int32_t *column
 
 static void build_halo(Pattern *pattern, const Boundary *b, const ShardRelation *edges,
                        const int64_t *own_gid) {
-    CLEARED(memory_drop) int32_t *column = ALLOC(int32_t, edges->remote, "halo columns");
-    CLEARED(memory_drop) int64_t *entries = ALLOC(int64_t, pattern->rows, "halo columns");
+    FREED int32_t *column = ALLOC(int32_t, edges->remote, "halo columns");
+    FREED int64_t *entries = ALLOC(int64_t, pattern->rows, "halo columns");
     number_columns(pattern, b, edges, own_gid, column);
     count_entries(b, entries);
     list_halo_rows(pattern, entries, edges->weight != NULL);
@@ -273,7 +273,7 @@ Pattern *pattern_begin(const Shard *shard, const PatternKind *kind, const Comm *
 Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern *share_with,
                      const Comm *comm) {
     Pattern *pattern = pattern_begin(shard, kind, comm);
-    CLEARED(memory_drop) int64_t *limit = ALLOC(int64_t, comm->size, "sources of all ranks");
+    FREED int64_t *limit = ALLOC(int64_t, comm->size, "sources of all ranks");
     comm_all_gather(comm, &pattern->plan.sources, limit, sizeof *limit);
     Making making = {.pattern = pattern, .shard = shard, .share_with = share_with, .limit = limit};
     comm_on_helper(comm, pattern_make_reader_part, &making);

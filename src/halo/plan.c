@@ -14,7 +14,7 @@ static BoundaryEdges count_boundary(const Shard *shard, const ShardRelation *edg
     BoundaryEdges boundary = {0};
     if (edges->remote == 0)
         return boundary;
-    CLEARED(memory_drop) int64_t *count = ALLOC(int64_t, edges->remote, "edges of remote rows");
+    FREED int64_t *count = ALLOC(int64_t, edges->remote, "edges of remote rows");
     for (int64_t e = 0; e < edges->offset[rows]; e++)
         if (edges->column[e] >= own)
             count[edges->column[e] - own]++;

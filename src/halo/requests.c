@@ -113,8 +113,8 @@ RequestLengths requests_lengths(const Requests *requests, int r) {
 
 void requests_exchange(Requests *received, const Requests *sent, const Comm *comm) {
     int size = comm->size;
-    CLEARED(memory_drop) int64_t *from = ALLOC(int64_t, size + 1, "requests to owners");
-    CLEARED(memory_drop) int64_t *to = ALLOC(int64_t, size + 1, "requests to owners");
+    FREED int64_t *from = ALLOC(int64_t, size + 1, "requests to owners");
+    FREED int64_t *to = ALLOC(int64_t, size + 1, "requests to owners");
     for (int r = 0; r < size; r++)
         from[r] = sent->begin[r + 1] - sent->begin[r];
     comm_all_to_all(comm, from, to + 1, sizeof *from); // lengths in words

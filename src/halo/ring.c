@@ -65,8 +65,8 @@ void ring_to_owners(const HaloPlan *plan, const void *received, void *sent, size
 int64_t *ring_offsets_at_owners(const Comm *comm, const int64_t *receive_offset) {
     int size = comm->size;
     int64_t *offset = ALLOC(int64_t, size, "lists");
-    CLEARED(memory_drop) int64_t *reads = ALLOC(int64_t, size, "lists"); // by rank
-    CLEARED(memory_drop) int64_t *sends = ALLOC(int64_t, size, "lists");
+    FREED int64_t *reads = ALLOC(int64_t, size, "lists"); // by rank
+    FREED int64_t *sends = ALLOC(int64_t, size, "lists");
     for (int g = 0; g + 1 < size; g++)
         reads[ring_sender(comm->rank, g, size)] = receive_offset[g + 1] - receive_offset[g];
     comm_all_to_all(comm, reads, sends, sizeof *reads);

@@ -80,8 +80,8 @@ static bool ids_agree(const HaloPlan *plan) {
     if (wrong > 0)
         return false;
     int64_t sent = plan->send_offset[plan->size - 1];
-    CLEARED(memory_drop) int64_t *from = ALLOC(int64_t, sent, "check of a Pattern");
-    CLEARED(memory_drop) int64_t *to = ALLOC(int64_t, plan->halo_count, "check of a Pattern");
+    FREED int64_t *from = ALLOC(int64_t, sent, "check of a Pattern");
+    FREED int64_t *to = ALLOC(int64_t, plan->halo_count, "check of a Pattern");
     for (int64_t k = 0; k < sent; k++)
         from[k] = plan->source_id[plan->send_row[k]];
     ring_to_readers(plan, from, to, sizeof *to);

@@ -30,7 +30,7 @@ static uint8_t *common_classes(const Shard *shard, const Comm *comm) {
 
 // Micro-F1 of guessing `common` for every node: 2 TP / (guessed + true). Collective.
 void baseline_of_classes(const Shard *shard, const Comm *comm, double baseline[4]) {
-    CLEARED(memory_drop) uint8_t *common = common_classes(shard, comm);
+    FREED uint8_t *common = common_classes(shard, comm);
     int64_t count[4][2] = {{0}}; // 2 TP; guessed + true
     for (int64_t row = 0; row < shard->set[NODES].own; row++)
         for (int64_t k = 0; k < shard->classes; k++) {
@@ -58,7 +58,7 @@ static double *training_means(const Shard *shard, const Comm *comm) {
 
 // RMSE of guessing the means for every node. Collective.
 void baseline_of_mean(const Shard *shard, const Comm *comm, double baseline[4]) {
-    CLEARED(memory_drop) double *mean = training_means(shard, comm);
+    FREED double *mean = training_means(shard, comm);
     double square[4] = {0}, rows[4] = {0, (double)shard->train_nodes, (double)shard->val_nodes,
                                        (double)shard->test_nodes};
     for (int64_t row = 0; row < shard->set[NODES].own; row++)

@@ -40,7 +40,7 @@ static void add_spread(ErrorSums *sums, const float *numbers, int64_t columns) {
 static void sum_spreads(Model *m) {
     const Shard *shard = m->parts.shard;
     int64_t columns = columns_of(m);
-    CLEARED(memory_drop) double *spread = ALLOC(double, SPLITS *columns, "sums of errors");
+    FREED double *spread = ALLOC(double, SPLITS *columns, "sums of errors");
     for (int64_t r = 0; r < shard->set[NODES].own; r++)
         if (shard->split[r] != SPLIT_NONE)
             add_spread(m->errors + shard->split[r] * columns, shard->numbers + r * columns,

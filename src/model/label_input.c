@@ -115,8 +115,8 @@ static void upload_classes(const Model *m, Rows to, const unsigned char *bytes,
                            const float *right) {
     const Backend *b = m->parts.backend;
     int64_t classes = classes_of(m);
-    CLEARED(memory_drop) float *block = ALLOC(float, BLOCK_ROWS *classes, what);
-    CLEARED(memory_drop) unsigned char *own = ALLOC(unsigned char, classes, what);
+    FREED float *block = ALLOC(float, BLOCK_ROWS *classes, what);
+    FREED unsigned char *own = ALLOC(unsigned char, classes, what);
     for (int64_t begin = 0; begin < to.count; begin += BLOCK_ROWS) {
         int64_t count = to.count - begin < BLOCK_ROWS ? to.count - begin : BLOCK_ROWS;
         for (int64_t r = 0; r < count; r++) {
@@ -140,10 +140,10 @@ void make_label_input(Model *m) {
     const HaloPlan *p = plan_of(m);
     const float *right = m->forward[0].block.right;
     int64_t sent = p->send_offset[p->size - 1], classes = classes_of(m);
-    CLEARED(memory_drop) unsigned char *mine = ALLOC(unsigned char, sent *classes, what);
-    CLEARED(memory_drop) unsigned char *halo = ALLOC(unsigned char, p->halo_count *classes, what);
-    CLEARED(memory_drop) float *right_mine = ALLOC(float, sent, what);
-    CLEARED(memory_drop) float *right_halo = ALLOC(float, p->halo_count, what);
+    FREED unsigned char *mine = ALLOC(unsigned char, sent *classes, what);
+    FREED unsigned char *halo = ALLOC(unsigned char, p->halo_count *classes, what);
+    FREED float *right_mine = ALLOC(float, sent, what);
+    FREED float *right_halo = ALLOC(float, p->halo_count, what);
     for (int64_t k = 0; k < sent; k++) {
         put_classes(m, mine + k * classes, p->send_row[k]);
         right_mine[k] = right != NULL ? right[p->send_row[k]] : 1;

@@ -75,8 +75,8 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
 
 void model_forecast(MemoryForecast *forecast, const ModelShape *shape, const ModelParts *parts,
                     const Config *config) {
-    CLEARED(memory_drop) Model *m = ALLOC(Model, 1, "model"); // too large for the stack
-    Error later = {0};                                        // model_new has the same
+    FREED Model *m = ALLOC(Model, 1, "model"); // too large for the stack
+    Error later = {0};                         // model_new has the same
     *m = (Model){.shape = *shape, .parts = *parts, .rows = most_rows(shape, parts->shard)};
     make_blocks(m, config, &later);
     forecast_add(forecast, "model", sizeof *m);

@@ -206,7 +206,7 @@ static double bytes_received(const ModelShape *shape, const ModelPatterns *patte
 void model_norm_bytes(double bytes[2], const ModelShape *shape, const ModelPatterns *patterns,
                       const Shard *shard, const Comm *comm) {
     ModelShape *without = ALLOC(ModelShape, 1, "model"); // too large for the stack
-    CLEARED(memory_drop) ModelPatterns *other = ALLOC(ModelPatterns, 1, "model");
+    FREED ModelPatterns *other = ALLOC(ModelPatterns, 1, "model");
     *without = *shape;
     without->columns = false;
     model_patterns_init(other, without, shard, comm);

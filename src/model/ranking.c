@@ -108,7 +108,7 @@ static double area_of(const Evaluated *e, Ranking *ranking, Ranked *mine, const 
                       int64_t c) {
     const Comm *comm = e->model->parts.comm;
     int64_t own = list_class(mine, e, logits, c) * (int64_t)sizeof *mine;
-    CLEARED(memory_drop) int64_t *offset = comm_offsets(comm, own);
+    FREED int64_t *offset = comm_offsets(comm, own);
     ranking->count = offset[comm->size] / (int64_t)sizeof(Ranked);
     if (comm->rank == 0)
         ranking->list = ALLOC(Ranked, ranking->count, "scores of a class");
@@ -124,7 +124,7 @@ static double area_of(const Evaluated *e, Ranking *ranking, Ranked *mine, const 
 static double mean_area(const Evaluated *e, Ranking ranking) {
     const Backend *b = e->model->parts.backend;
     float *logits = ALLOC(float, e->logits.count * e->classes, "logits on the host");
-    CLEARED(memory_drop) Ranked *mine = ALLOC(Ranked, e->logits.count, "scores of a class");
+    FREED Ranked *mine = ALLOC(Ranked, e->logits.count, "scores of a class");
     double sum = 0, counted = 0;
     b->download_rows(logits, e->logits);
     b->finish(NULL);
@@ -150,8 +150,7 @@ bool score_is_defined(const Score *score, const Shard *shard, const Comm *comm, 
     *left_out = 0;
     if (!score->asked || shard->val_nodes == 0)
         return true;
-    CLEARED(memory_drop)
-    int64_t *count = ALLOC(int64_t, shard->classes, "validation nodes of a class");
+    FREED int64_t *count = ALLOC(int64_t, shard->classes, "validation nodes of a class");
     int64_t ranked = 0;
     for (int64_t r = 0; r < shard->set[NODES].own; r++)
         for (int64_t c = 0; shard->split[r] == SPLIT_VAL && c < shard->classes; c++)

@@ -228,7 +228,7 @@ void upload_features(const Model *m) {
         return;
     }
     int64_t columns = shard->features, most = columns < BLOCK ? BLOCK / columns : 1;
-    CLEARED(memory_drop) float *block = ALLOC(float, most *columns, what);
+    FREED float *block = ALLOC(float, most *columns, what);
     for (int64_t begin = 0; begin < m->x.count; begin += most) {
         int64_t end = begin + most < m->x.count ? begin + most : m->x.count;
         Csr csr = shard->sparse;

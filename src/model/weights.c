@@ -76,9 +76,9 @@ static void fill_factors(double *factor, const char *words, const int64_t *count
 // Factors of classes to the device, and their sum over the training nodes. Collective.
 static void weigh_classes(Model *m, const char *words) {
     const Shard *shard = m->parts.shard;
-    CLEARED(memory_drop) int64_t *count = count_training(shard, m->parts.comm);
-    CLEARED(memory_drop) double *factor = ALLOC(double, shard->classes, "factors of classes");
-    CLEARED(memory_drop) float *single = ALLOC(float, shard->classes, "factors of classes");
+    FREED int64_t *count = count_training(shard, m->parts.comm);
+    FREED double *factor = ALLOC(double, shard->classes, "factors of classes");
+    FREED float *single = ALLOC(float, shard->classes, "factors of classes");
     fill_factors(factor, words, count, shard);
     m->weigh.unweighted = 0;
     for (int64_t c = 0; c < shard->classes; c++) {

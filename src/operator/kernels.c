@@ -97,7 +97,7 @@ DeviceFloat *halo_right_new(const Allocator *allocator, const Block *block) {
         return NULL;
     int64_t sent = p->send_offset[p->size - 1];
     float *halo = pinned_mirror(b, device, bytes, "diagonals");
-    CLEARED(memory_drop) float *mine = ALLOC(float, sent, "diagonals");
+    FREED float *mine = ALLOC(float, sent, "diagonals");
     for (int64_t k = 0; k < sent; k++) // partial aggregates are sums of products
         mine[k] = p->send_row[k] < p->sources ? block->right[p->send_row[k]] : 1;
     ring_to_readers(p, mine, halo, sizeof *mine);

@@ -44,8 +44,8 @@ static void put_matrix(JsonWriter *w, const char *key, const double *value, int 
 }
 
 static void put_sums(JsonWriter *w, const Messages *m) {
-    CLEARED(memory_drop) double *sent = ALLOC(double, m->ranks, "sums of messages");
-    CLEARED(memory_drop) double *received = ALLOC(double, m->ranks, "sums of messages");
+    FREED double *sent = ALLOC(double, m->ranks, "sums of messages");
+    FREED double *received = ALLOC(double, m->ranks, "sums of messages");
     for (int a = 0; a < m->ranks; a++)
         for (int b = 0; b < m->ranks; b++) {
             sent[a] += m->values[a * m->ranks + b];

@@ -94,7 +94,7 @@ static void put_column(JsonWriter *w, const char *key, const Point *point, int64
 }
 
 static void put_curve(JsonWriter *w, const RunRecord *run, int64_t stride) {
-    CLEARED(memory_drop) Point *point = ALLOC(Point, run->epochs / stride + 1, "points of curves");
+    FREED Point *point = ALLOC(Point, run->epochs / stride + 1, "points of curves");
     int64_t count = read_points(point, run, stride);
     JSON_PUT_OBJECT(w, "curve") {
         JSON_PUT_ARRAY(w, "epoch")

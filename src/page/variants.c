@@ -34,7 +34,7 @@ static bool is_same_variant(const Variants *variants, const RunRecord *a, const 
 
 // Fills variant_of with -1 for folders that were named before, else with 0.
 static void mark_repeated(Variants *variants, const RunRecords *records) {
-    CLEARED(memory_drop) char **real = ALLOC(char *, records->count, "folders of runs");
+    FREED char **real = ALLOC(char *, records->count, "folders of runs");
     for (int i = 0; i < records->count; i++) {
         real[i] = realpath(records->run[i].folder, NULL);
         for (int j = 0; j < i && real[i] != NULL && variants->variant_of[i] == 0; j++)
@@ -160,7 +160,7 @@ static void add_to_label(Variant *variant, const char *key, const char *name, bo
 // Adds the key to the names of those variants that it divides. `namesake[i]`: the first variant
 // that had the same name before this key.
 static void divide(Variants *variants, int *namesake, const char *key, const char *name) {
-    CLEARED(memory_drop) int *before = ALLOC(int, variants->count, "names of variants");
+    FREED int *before = ALLOC(int, variants->count, "names of variants");
     bool same_name = data_share_a_name(variants);
     memcpy(before, namesake, (size_t)variants->count * sizeof *namesake);
     for (int i = 0; i < variants->count; i++) {
@@ -179,7 +179,7 @@ static void divide(Variants *variants, int *namesake, const char *key, const cha
 
 static void name_variants(Variants *variants) {
     static const char *const first[] = {"config.mode", "machine.ranks", "config.data.path"};
-    CLEARED(memory_drop) int *namesake = ALLOC(int, variants->count, "names of variants");
+    FREED int *namesake = ALLOC(int, variants->count, "names of variants");
     for (int i = 0; i < FAMILY_COUNT(first); i++)
         divide(variants, namesake, first[i], "");
     for (int i = 0; i < variants->keys; i++)

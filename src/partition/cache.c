@@ -225,7 +225,7 @@ bool prepared_need(Prepared *prepared, Error *err) {
 
 static bool copy_file(const char *from, const char *to, Error *err) {
     size_t bytes;
-    CLEARED(memory_drop) char *data = file_read(from, FITTED_MOST, &bytes, err);
+    FREED char *data = file_read(from, FITTED_MOST, &bytes, err);
     return data != NULL && file_replace(to, data, bytes, err);
 }
 

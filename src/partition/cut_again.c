@@ -80,10 +80,10 @@ bool partition_cut_again(PartPieces *out, const Shard *shard, int pieces, const 
     if (own < pieces)
         return error_data(err, "%s: a part of %ld nodes cannot be cut into %d pieces",
                           shard->dataset_name, own, pieces);
-    CLEARED(memory_drop) int32_t *piece = ALLOC(int32_t, own, "pieces of a part");
+    FREED int32_t *piece = ALLOC(int32_t, own, "pieces of a part");
     bool ok = pieces == 1 || cut_inner(piece, shard, pieces, config, err);
-    CLEARED(memory_drop)
-    int32_t *seen = ALLOC(int32_t, own + shard->relation[IN_EDGES].remote, "rows read by a piece");
+    FREED int32_t *seen =
+        ALLOC(int32_t, own + shard->relation[IN_EDGES].remote, "rows read by a piece");
     for (int p = 0; p < pieces && ok; p++)
         count_piece(out, shard, piece, p, seen);
     return ok;

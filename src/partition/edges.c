@@ -44,7 +44,7 @@ static int64_t *sorted_remote(const PartReads *r, int64_t count) {
 // own edges, not on the number of parts.
 static void list_remote(PartEdges *edges, const PartReads *r) {
     edges->remote = mark_remote(r);
-    CLEARED(memory_drop) int64_t *key = sorted_remote(r, edges->remote);
+    FREED int64_t *key = sorted_remote(r, edges->remote);
     edges->remote_owner = ALLOC(int32_t, edges->remote, "remote rows");
     edges->remote_row = ALLOC(int32_t, edges->remote, "remote rows");
     edges->remote_gid = ALLOC(int64_t, edges->remote, "remote rows");

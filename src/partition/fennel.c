@@ -163,7 +163,7 @@ static int32_t *stream_order(const Fennel *f) {
 }
 
 static void stream(Fennel *f, int passes) {
-    CLEARED(memory_drop) int32_t *order = stream_order(f);
+    FREED int32_t *order = stream_order(f);
     for (int64_t i = 0; i < f->nodes; i++)
         place(f, order[i], f->nodes - i);
     bool moved = true;

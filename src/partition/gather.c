@@ -64,7 +64,7 @@ static int64_t pack(Blocks *b, int64_t end) {
 }
 
 static void gather(const Blocks *b, const void *piece, void *all, int64_t bytes) {
-    CLEARED(memory_drop) int64_t *offset = comm_offsets(b->comm, bytes);
+    FREED int64_t *offset = comm_offsets(b->comm, bytes);
     comm_gather_v(b->comm, piece, all, offset);
 }
 

@@ -111,7 +111,7 @@ static void print_square(const Sink *out, const int32_t *sent, int parts, int co
 
 static bool print_matrix(const Sink *out, const Tensors *map, const char *way, const char *what,
                          int parts, Error *err) {
-    CLEARED(memory_drop) int32_t *sent = full_matrix(map, way, parts, err);
+    FREED int32_t *sent = full_matrix(map, way, parts, err);
     int32_t largest = parts - 1;
     if (sent == NULL)
         return false;

@@ -28,7 +28,7 @@ static bool cut_random(int32_t *part, const CutInput *input, UNUSED Warnings *wa
                        UNUSED Error *err) {
     int64_t nodes = input->dataset->nodes;
     RandomKey key = random_key((uint64_t)input->config->partition.seed, RANDOM_PARTITION, 0, 0, 0);
-    CLEARED(memory_drop) RandomDraw *draw = ALLOC(RandomDraw, nodes, "random order of the nodes");
+    FREED RandomDraw *draw = ALLOC(RandomDraw, nodes, "random order of the nodes");
     for (int64_t v = 0; v < nodes; v++)
         draw[v] = random_draw(key, (int32_t)v);
     random_sort(draw, nodes);
@@ -42,7 +42,7 @@ const Method method_random = {.name = "random", .reads = READS_NODES, .cut = cut
 // others); parts without hyperedges are legal.
 static bool cut_check(const int32_t *part, const Dataset *dataset, int parts, const Method *method,
                       Warnings *warnings) {
-    CLEARED(memory_drop) int64_t *count = ALLOC(int64_t, parts, "nodes of each part");
+    FREED int64_t *count = ALLOC(int64_t, parts, "nodes of each part");
     bool ok = true;
     for (int64_t v = 0; v < dataset->nodes + dataset->hyperedges && ok; v++) {
         ok = part[v] >= 0 && part[v] < parts;
@@ -69,7 +69,7 @@ static bool give_homes(int32_t *part, const CutInput *input, Error *err) {
 // METIS may leave parts empty if there are only a few nodes per part, and so may srp. Each empty
 // part gets the last node of the currently largest part.
 static int fill_empty_parts(int32_t *part, int64_t nodes, int parts) {
-    CLEARED(memory_drop) int64_t *count = ALLOC(int64_t, parts, "nodes of each part");
+    FREED int64_t *count = ALLOC(int64_t, parts, "nodes of each part");
     int filled = 0;
     for (int64_t v = 0; v < nodes; v++)
         count[part[v]]++;

@@ -157,8 +157,8 @@ typedef struct Coarser { // METIS's first coarser graph, as fractions of the gra
 // Counts all nodes, and the entries of a sample of pairs if there are many.
 static Coarser look_coarser(const MetisGraph *metis) {
     int64_t before = 0, after = 0, pairs = 0, stride = metis->offset[metis->nodes] / LOOKED_AT + 1;
-    CLEARED(memory_drop)
-    int32_t *match = match_nodes(metis), *seen = ALLOC(int32_t, metis->nodes, "pairs of nodes");
+    FREED int32_t *match = match_nodes(metis),
+                  *seen = ALLOC(int32_t, metis->nodes, "pairs of nodes");
     for (idx_t i = 0; i < metis->nodes; i++)
         seen[i] = -1;
     for (int64_t i = 0; i < metis->nodes; i++) {

@@ -20,7 +20,7 @@ static void list_in_order(PartOrder *order, const int32_t *part, int64_t vertice
     for (int64_t v = 0; v < vertices; v++)
         order->begin[list_of(order, part, v) + 1]++;
     offsets_sum(order->begin, lists);
-    CLEARED(memory_drop) int64_t *next = ALLOC(int64_t, lists, "order of rows");
+    FREED int64_t *next = ALLOC(int64_t, lists, "order of rows");
     for (int64_t v = 0; v < vertices; v++) {
         int g = list_of(order, part, v);
         order->row[v] = (int32_t)next[g];
@@ -38,8 +38,8 @@ static bool is_marginal(const Graph *graph, const int32_t *part, int64_t v) {
 
 // Sorts nodes[0..count) stably by key[0..count), 0 <= key < keys.
 static void sort_by_key(int32_t *nodes, const int32_t *key, int64_t count, int64_t keys) {
-    CLEARED(memory_drop) int64_t *next = ALLOC(int64_t, keys + 1, "order of rows");
-    CLEARED(memory_drop) int32_t *sorted = ALLOC(int32_t, count, "order of rows");
+    FREED int64_t *next = ALLOC(int64_t, keys + 1, "order of rows");
+    FREED int32_t *sorted = ALLOC(int32_t, count, "order of rows");
     for (int64_t i = 0; i < count; i++)
         next[key[i] + 1]++;
     offsets_sum(next, keys);
@@ -57,7 +57,7 @@ enum { FAR = SHARD_HOPS + 1 };
 uint8_t *order_hops(const Graph *graph, const uint8_t *split) {
     int64_t vertices = graph->vertices, last = 0;
     uint8_t *hops = ALLOC(uint8_t, vertices, "order of rows");
-    CLEARED(memory_drop) int32_t *queue = ALLOC(int32_t, vertices, "order of rows");
+    FREED int32_t *queue = ALLOC(int32_t, vertices, "order of rows");
     for (int64_t v = 0; v < vertices; v++) {
         hops[v] = v < graph->nodes && split[v] == SPLIT_TRAIN ? 0 : FAR;
         if (hops[v] == 0)
@@ -114,7 +114,7 @@ static bool order_part(PartOrder *order, const OrderInput *input, int p, bool la
     bool too_large = false;
     for (int set = 0; set < order->sets; set++)
         count += order_own(order, set, p);
-    CLEARED(memory_drop) int32_t *key = ALLOC(int32_t, count, "order of rows");
+    FREED int32_t *key = ALLOC(int32_t, count, "order of rows");
     int clusters = find_clusters(input, order, key, count, p, &too_large, err);
     order->done[p] = !too_large || last;
     order->unclustered += too_large && last;

@@ -84,8 +84,7 @@ bool part_file_parse(int32_t *part, int64_t rows, int set, int parts, const char
 static bool part_file_read(int32_t *part, int64_t rows, int set, int parts, const char *path,
                            Error *err) {
     size_t bytes;
-    CLEARED(memory_drop)
-    char *text = file_read(path, memory_product(rows, PART_FILE_LINE) + 4096, &bytes, err);
+    FREED char *text = file_read(path, memory_product(rows, PART_FILE_LINE) + 4096, &bytes, err);
     return text != NULL && part_file_parse(part, rows, set, parts, path, text, bytes, err);
 }
 

@@ -47,7 +47,7 @@ bool hypercut_count(HyperCut *cut, PartFigures *figures, const Dataset *dataset,
     *cut = (HyperCut){.weighted = dataset->hyperedge_weight != NULL};
     if (!hyperedge_pins(&pins, dataset, memory_limit, err))
         return false;
-    CLEARED(memory_drop) int64_t *seen = ALLOC(int64_t, parts, "parts of a hyperedge");
+    FREED int64_t *seen = ALLOC(int64_t, parts, "parts of a hyperedge");
     for (int p = 0; p < parts; p++)
         seen[p] = -1;
     count_replicas(cut, figures, dataset, part, seen);

@@ -29,7 +29,7 @@ static void print_one(const Sink *out, const Manifest *m, int part) {
 
 // Prints the ranks with the most halo rows, because the slowest rank sets the pace.
 static void print_worst(const Sink *out, const Manifest *m) {
-    CLEARED(memory_drop) bool *printed = ALLOC(bool, m->parts, "printed ranks");
+    FREED bool *printed = ALLOC(bool, m->parts, "printed ranks");
     for (int k = 0; k < REPORT_PARTS; k++) {
         int worst = -1;
         for (int p = 0; p < m->parts; p++)

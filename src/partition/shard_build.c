@@ -129,8 +129,7 @@ static Shard shard_of_graph(const Dataset *dataset, const Graph *graph, const Ma
     shard.test_nodes = split[SPLIT_TEST];
     if (dataset->label == NULL || split[SPLIT_TRAIN] == 0)
         return shard;
-    CLEARED(memory_drop)
-    int64_t *count = ALLOC(int64_t, dataset->classes, "training nodes of each class");
+    FREED int64_t *count = ALLOC(int64_t, dataset->classes, "training nodes of each class");
     for (int64_t v = 0; v < dataset->nodes; v++)
         if (dataset->split[v] == SPLIT_TRAIN && dataset->label[v] >= 0)
             count[dataset->label[v]]++;
@@ -193,7 +192,7 @@ static bool sync_shards(const ShardMaker *maker, PartRange mine, Error *err) {
 bool shards_make(const ShardMaker *maker, PartRange mine, bool say, Error *err) {
     Shard shard = shard_of_graph(maker->dataset, maker->graph, maker->manifest);
     int64_t vertices = maker->graph->vertices;
-    CLEARED(memory_drop) int32_t *slot = ALLOC(int32_t, vertices, "places of remote rows");
+    FREED int32_t *slot = ALLOC(int32_t, vertices, "places of remote rows");
     bool ok = true;
     memset(slot, 0xff, (size_t)vertices * sizeof *slot); // -1
     for (int p = mine.begin; p < mine.end && ok; p++) {

@@ -220,7 +220,7 @@ static bool put_features(TensorsWriter *writer, const Shard *s, const float *x, 
     const RowSet *nodes = &s->set[NODES];
     int64_t rows = s->features < BLOCK ? BLOCK / s->features : 1;
     rows = rows < nodes->own ? rows : nodes->own;
-    CLEARED(memory_drop) float *block = ALLOC(float, rows * s->features, "block of features");
+    FREED float *block = ALLOC(float, rows * s->features, "block of features");
     size_t row_bytes = (size_t)s->features * sizeof(float);
     bool ok = true;
     for (int64_t begin = 0; begin < nodes->own && ok; begin += rows) {

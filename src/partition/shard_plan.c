@@ -30,7 +30,7 @@ static size_t part_bytes(const PartSize *size, const Graph *graph) {
 }
 
 static size_t largest_part(const Graph *graph, const int32_t *part, PartRange mine, int parts) {
-    CLEARED(memory_drop) PartSize *size = ALLOC(PartSize, parts, "sizes of the parts");
+    FREED PartSize *size = ALLOC(PartSize, parts, "sizes of the parts");
     const Csr *way[2] = {&graph->in, &graph->out};
     for (int64_t v = 0; v < graph->vertices; v++) {
         int set = v < graph->nodes ? NODES : HYPEREDGES;

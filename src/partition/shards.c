@@ -140,8 +140,7 @@ static void make_step(void *context) {
 static void gather_figures(const Sharding *s) {
     PartRange mine = range_of(s, s->comm->rank);
     PartFigures *part = s->manifest->part;
-    CLEARED(memory_drop)
-    int64_t *offset = comm_offsets(s->comm, (mine.end - mine.begin) * (int64_t)sizeof *part);
+    FREED int64_t *offset = comm_offsets(s->comm, (mine.end - mine.begin) * (int64_t)sizeof *part);
     comm_gather_v(s->comm, part + mine.begin, part, offset);
 }
 

@@ -28,7 +28,7 @@ static bool fits(const CutInput *input, Error *err) {
 // kept.
 static void warn_of_bound(const SrpOptions *options, const Dataset *d, Warnings *warnings) {
     char text[512];
-    CLEARED(memory_drop) int64_t *size = ALLOC(int64_t, d->hyperedges, "pins of hyperedges");
+    FREED int64_t *size = ALLOC(int64_t, d->hyperedges, "pins of hyperedges");
     for (int64_t e = 0; e < d->edges; e++)
         size[d->target[e]]++;
     SrpBound bound = srp_bound(options, size, d->hyperedges);

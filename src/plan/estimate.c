@@ -260,7 +260,7 @@ static void estimate_time(PlanEstimate *out, Planning *p) {
 
 bool plan_estimate(PlanEstimate *out, const Config *config, PlanCut *cut,
                    const PlanMachine *machine, Error *err) {
-    CLEARED(memory_drop) Planning *p = ALLOC(Planning, 1, "plan"); // too large for the stack
+    FREED Planning *p = ALLOC(Planning, 1, "plan"); // too large for the stack
     *out = (PlanEstimate){.halo = cut->halo};
     *p = (Planning){.config = config, .machine = machine, .cut = cut, .err = err};
     bool ok = planning_init(p) && estimate_memory(out, p);

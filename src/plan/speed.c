@@ -42,7 +42,7 @@ static double median_of(void (*work)(const Bench *), const Bench *bench) {
 // Numbers of both signs: what rows of zeros take tells little of what activations take.
 static void fill(const Backend *k, Rows rows) {
     int64_t count = rows.count * rows.columns;
-    CLEARED(memory_drop) float *value = ALLOC(float, count, what);
+    FREED float *value = ALLOC(float, count, what);
     for (int64_t i = 0; i < count; i++)
         value[i] = (float)((i * 2654435761u) % 2048) / 1024 - 1;
     k->upload_rows(rows, value);
@@ -277,8 +277,7 @@ bool plan_measure(PlanSpeed *speed, const Config *config, const Shard *shard, Er
                               .precision = config->run.precision,
                               .sums = config->run.bf16_sums,
                               .node_size = 1};
-    CLEARED(memory_drop)
-    ModelShape *shape = ALLOC(ModelShape, 1, "shape of a model"); // too large for the stack
+    FREED ModelShape *shape = ALLOC(ModelShape, 1, "shape of a model"); // too large for the stack
     int threads = threads_set(0, 1);
     int64_t rows = shard->set[NODES].own;
     Taken *taken = NULL;

@@ -81,7 +81,7 @@ static void join_all(Sets *s, bool ignore_zeros) {
     const float *of_edges = s->parts->shard->set[HYPEREDGES].weight;
     for (int stage = 0; stage < s->topology.stages; stage++) {
         const HaloPlan *plan = &s->topology.pattern[stage]->plan;
-        CLEARED(memory_drop) float *halo = NULL;
+        FREED float *halo = NULL;
         Weights weights = {0};
         if (s->topology.stages > 1 && stage == 0)
             weights.row = of_edges;
@@ -100,8 +100,8 @@ static void round_of(Sets *s, int stage) {
     const HaloPlan *plan = &p->plan;
     int64_t from = s->first[s->parts->shard->relation[p->kind.relation].from];
     int64_t count = plan->send_offset[plan->size - 1];
-    CLEARED(memory_drop) int64_t *sent = ALLOC(int64_t, count, "labels");
-    CLEARED(memory_drop) int64_t *halo = ALLOC(int64_t, plan->halo_count, "labels");
+    FREED int64_t *sent = ALLOC(int64_t, count, "labels");
+    FREED int64_t *halo = ALLOC(int64_t, plan->halo_count, "labels");
     for (int64_t k = 0; k < count; k++)
         sent[k] = s->smallest[root_of(s, from + plan->send_row[k])];
     ring_to_readers(plan, sent, halo, sizeof *halo);
@@ -145,7 +145,7 @@ static int64_t largest_of(const ProgramParts *parts, const int64_t *component) {
     int64_t nodes = nodes_of(parts)->total, largest = 0;
     int64_t *all = shard_gather(parts->shard, parts->comm, component, sizeof *component);
     if (all != NULL) {
-        CLEARED(memory_drop) int64_t *count = ALLOC(int64_t, nodes, "sizes of components");
+        FREED int64_t *count = ALLOC(int64_t, nodes, "sizes of components");
         for (int64_t i = 0; i < nodes; i++) {
             int64_t of_this = ++count[all[i]];
             largest = of_this > largest ? of_this : largest;

@@ -79,8 +79,8 @@ static void apply(Harmonic *h) {
 
 static void clamp(Harmonic *h) {
     const Shard *shard = h->run->parts->shard;
-    CLEARED(memory_drop) float *f = ALLOC(float, h->f.count * h->columns, "classes");
-    CLEARED(memory_drop) float *degree = ALLOC(float, h->f.count, "degrees");
+    FREED float *f = ALLOC(float, h->f.count * h->columns, "classes");
+    FREED float *degree = ALLOC(float, h->f.count, "degrees");
     for (int64_t i = 0; i < h->f.count; i++) {
         degree[i] = (float)shard->set[NODES].degree_in[i];
         if (i < shard->set[NODES].reach[0] && shard->label[i] >= 0)
@@ -187,7 +187,7 @@ static void run(ProgramRun *run) {
     run->seconds = clock_seconds() - since;
     node_operator_report(run, &h.op);
     if (run->err->code == 0) {
-        CLEARED(memory_drop) uint8_t *reached = components_reached(run->components, run->parts);
+        FREED uint8_t *reached = components_reached(run->components, run->parts);
         program_figure(run, "residual", left);
         if (!(left <= run->parts->config->program.tolerance))
             snprintf(run->result->warning, sizeof run->result->warning,

@@ -86,9 +86,8 @@ bool ids_mark(const ProgramRun *run, float *own) {
     const ProgramParts *parts = run->parts;
     const RowSet *set = nodes_of(parts);
     int64_t count;
-    CLEARED(memory_drop)
-    uint64_t *id = read_ids(parts, parts->config->program.start, &count, run->err);
-    CLEARED(memory_drop) uint8_t *listed = ALLOC(uint8_t, set->total, "nodes of the start");
+    FREED uint64_t *id = read_ids(parts, parts->config->program.start, &count, run->err);
+    FREED uint8_t *listed = ALLOC(uint8_t, set->total, "nodes of the start");
     if (parts->comm->rank == 0 && run->err->code == 0)
         mark_nodes(run, id, count, listed);
     bool ok = comm_agree(parts->comm, run->err);

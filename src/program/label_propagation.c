@@ -186,10 +186,10 @@ static Ending iterate(Spread *s, int64_t *rounds, int64_t *flipping) {
 static int64_t communities(const Spread *s, const int64_t *label) {
     const ProgramParts *parts = s->run->parts;
     int64_t own = nodes_of(parts)->own, nodes = nodes_of(parts)->total, count = 0;
-    CLEARED(memory_drop) int64_t *mine = ALLOC(int64_t, own, "labels");
+    FREED int64_t *mine = ALLOC(int64_t, own, "labels");
     for (int64_t i = 0; i < own; i++)
         mine[i] = s->run->components->covered[i] ? label[i] : -1;
-    CLEARED(memory_drop) int64_t *all = shard_gather(parts->shard, parts->comm, mine, sizeof *mine);
+    FREED int64_t *all = shard_gather(parts->shard, parts->comm, mine, sizeof *mine);
     if (all != NULL) {
         sort_int64(all, nodes);
         for (int64_t i = 0; i < nodes; i++)
@@ -240,8 +240,7 @@ static void run(ProgramRun *run) {
     }
     CLEARED(spread_clear) Spread s;
     int64_t rounds, flipping = 0;
-    CLEARED(memory_drop)
-    uint8_t *clamped = ALLOC(uint8_t, nodes_of(run->parts)->own, "clamped nodes");
+    FREED uint8_t *clamped = ALLOC(uint8_t, nodes_of(run->parts)->own, "clamped nodes");
     spread_init(&s, run, clamped);
     double since = clock_seconds();
     Ending ending = iterate(&s, &rounds, &flipping);

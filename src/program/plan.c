@@ -35,8 +35,7 @@ static Boundary boundary_of(const Shard *shard, const ShardRelation *edges) {
 static void count_messages(PatternCounts *counts, const ProgramParts *parts,
                            const ShardRelation *edges, const Boundary *boundary, Cover cover) {
     const Comm *comm = parts->comm;
-    CLEARED(memory_drop)
-    int64_t *all = ALLOC(int64_t, comm->size * comm->size, "sizes of messages");
+    FREED int64_t *all = ALLOC(int64_t, comm->size * comm->size, "sizes of messages");
     for (int g = 0; g + 1 < comm->size; g++) {
         int64_t sources = edges->remote_round[g + 1] - edges->remote_round[g];
         int64_t targets = boundary->reading[g];

@@ -28,7 +28,7 @@ static void mark_classes(const ProgramParts *parts, float *start) {
 // Divides each column by its number of marks. Collective.
 static void share_out(const ProgramParts *parts, float *start, int64_t columns) {
     int64_t rows = nodes_of(parts)->own;
-    CLEARED(memory_drop) int64_t *count = ALLOC(int64_t, columns, "nodes of the start");
+    FREED int64_t *count = ALLOC(int64_t, columns, "nodes of the start");
     for (int64_t i = 0; i < rows * columns; i++)
         count[i % columns] += start[i] != 0;
     comm_sum_int64(parts->comm, count, (int)columns);
@@ -38,7 +38,7 @@ static void share_out(const ProgramParts *parts, float *start, int64_t columns) 
 
 static bool fill_start(ProgramRun *run, Rows rows) {
     const ProgramParts *parts = run->parts;
-    CLEARED(memory_drop) float *start = ALLOC(float, rows.count *rows.columns, "start");
+    FREED float *start = ALLOC(float, rows.count *rows.columns, "start");
     bool ok = true;
     if (starts_from_classes(parts))
         mark_classes(parts, start);
@@ -69,7 +69,7 @@ typedef struct Walk {
 static void mark_ends(Walk *w, int set) {
     const ProgramParts *parts = w->run->parts;
     const RowSet *rows = &parts->shard->set[set];
-    CLEARED(memory_drop) float *keeps = ALLOC(float, rows->own, "marks");
+    FREED float *keeps = ALLOC(float, rows->own, "marks");
     for (int64_t i = 0; i < rows->own; i++) {
         float weight = rows->weight != NULL ? rows->weight[i] : 1;
         keeps[i] = rows->degree_out[i] == 0 ? weight : 0;

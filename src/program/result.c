@@ -8,7 +8,7 @@ int64_t program_sum(const ProgramParts *parts, int64_t value) {
 
 int64_t *program_gather(const ProgramParts *parts, const int64_t *own, int64_t count,
                         int64_t *total) {
-    CLEARED(memory_drop) int64_t *offset = comm_offsets(parts->comm, count * (int64_t)sizeof *own);
+    FREED int64_t *offset = comm_offsets(parts->comm, count * (int64_t)sizeof *own);
     *total = offset[parts->comm->size] / (int64_t)sizeof *own;
     int64_t *all = ALLOC(int64_t, *total, "numbers of all ranks");
     comm_gather_v(parts->comm, own, all, offset);

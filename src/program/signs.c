@@ -16,8 +16,8 @@ static void take(Leader *best, Leader other) {
 void fix_signs(float *embedding, int64_t pairs, const ProgramParts *parts) {
     const RowSet *set = nodes_of(parts);
     const Comm *comm = parts->comm;
-    CLEARED(memory_drop) Leader *all = ALLOC(Leader, comm->size * pairs, "signs");
-    CLEARED(memory_drop) Leader *own = ALLOC(Leader, pairs, "signs");
+    FREED Leader *all = ALLOC(Leader, comm->size * pairs, "signs");
+    FREED Leader *own = ALLOC(Leader, pairs, "signs");
     for (int64_t i = 0; i < set->own; i++)
         for (int64_t j = 0; j < pairs; j++) {
             float x = embedding[i * pairs + j];

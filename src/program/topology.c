@@ -25,7 +25,7 @@ void topology_clear(Topology *topology) {
 
 void topology_tell(const HaloPlan *plan, const void *own, void *received, size_t bytes) {
     int64_t count = plan->send_offset[plan->size - 1];
-    CLEARED(memory_drop) char *sent = memory_alloc((size_t)count * bytes, "rows to send");
+    FREED char *sent = memory_alloc((size_t)count * bytes, "rows to send");
     for (int64_t k = 0; k < count; k++)
         memcpy(sent + (size_t)k * bytes, (const char *)own + (size_t)plan->send_row[k] * bytes,
                bytes);

@@ -28,7 +28,7 @@ static void number_components(ZeroSpace *z, const ProgramRun *run) {
     const RowSet *set = nodes_of(run->parts);
     int64_t *own = ALLOC(int64_t, set->own, "components"), total;
     int64_t covered = own_components(run, own), count = sort_once(own, covered, false);
-    CLEARED(memory_drop) int64_t *all = program_gather(run->parts, own, count, &total);
+    FREED int64_t *all = program_gather(run->parts, own, count, &total);
     z->shared = sort_once(all, total, true);
     z->numbers = z->shared + count; // those of both lists are empty in the second
     z->count = 0;

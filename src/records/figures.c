@@ -30,7 +30,7 @@ RecordedEpoch record_sum(const RecordedEpoch *epoch, int64_t count, double share
 double record_median_seconds(const RecordedEpoch *epoch, int64_t count) {
     if (count == 0)
         return NAN;
-    CLEARED(memory_drop) double *seconds = ALLOC(double, count, "seconds of epochs");
+    FREED double *seconds = ALLOC(double, count, "seconds of epochs");
     for (int64_t e = 0; e < count; e++)
         seconds[e] = epoch[e].seconds;
     return sort_median(seconds, count);

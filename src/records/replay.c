@@ -60,7 +60,7 @@ bool replay_read_exchanges(Replay *replay, const Config *config, Error *err) {
         return true;
     if (!is_another(run, "quantization.exchanges", config, err))
         return false;
-    CLEARED(memory_drop) RecordedEpoch *epoch = ALLOC(RecordedEpoch, most, "replayed epochs");
+    FREED RecordedEpoch *epoch = ALLOC(RecordedEpoch, most, "replayed epochs");
     replay->full_precision = ALLOC(ExchangeSet, most, "replayed exchanges");
     if (record_history(run, NULL, epoch, most, &read, err))
         for (int64_t i = 0; i < read; i++)

@@ -34,7 +34,7 @@ static void read_variant(const Comparison *c, ComparedVariant *variant, Error *e
 }
 
 static MeanDeviation score_of(const Comparison *c, const RunResult *result, int split) {
-    CLEARED(memory_drop) double *value = ALLOC(double, c->runs, "results of runs");
+    FREED double *value = ALLOC(double, c->runs, "results of runs");
     for (int i = 0; i < c->runs; i++)
         value[i] = score_scale(c->score) * metrics_value(&result[i].last[split], c->score);
     return mean_deviation(value, c->runs);

@@ -56,8 +56,8 @@ static const char *mean_text(char out[48], const Score *score, MeanDeviation of)
 
 void report_runs(JsonWriter *writer, const Score *score, int64_t first_seed,
                  const RunResult *result, int runs, const Sink *sink, bool is_output) {
-    CLEARED(memory_drop) double *last = ALLOC(double, runs, "results of runs");
-    CLEARED(memory_drop) double *best = ALLOC(double, runs, "results of runs");
+    FREED double *last = ALLOC(double, runs, "results of runs");
+    FREED double *best = ALLOC(double, runs, "results of runs");
     char of_last[48], of_best[48];
     for (int i = 0; i < runs; i++) {
         last[i] = metrics_value(&result[i].last[SPLIT_TEST], score);

@@ -168,7 +168,7 @@ static int order_parts(const Balancing *b, int64_t *order) {
 static int64_t list_hyperedges(const Srp *srp, const int64_t *order, int parts, int64_t *size,
                                int32_t *slot) {
     int64_t count = 0;
-    CLEARED(memory_drop) bool *chosen = ALLOC(bool, srp->options.parts, "parts that are spread");
+    FREED bool *chosen = ALLOC(bool, srp->options.parts, "parts that are spread");
     for (int i = 0; i < parts; i++)
         chosen[order[i]] = true;
     for (int64_t h = 0; h < srp->slots[SIDE_HYPEREDGE]; h++) {
@@ -188,9 +188,9 @@ static int64_t list_hyperedges(const Srp *srp, const int64_t *order, int parts, 
 static bool spread_anew(Balancing *b, const int64_t *order, int parts) {
     Srp *srp = b->srp;
     int64_t all = srp->live.side[SIDE_HYPEREDGE].count;
-    CLEARED(memory_drop) int64_t *size = ALLOC(int64_t, all, "hyperedges that are spread");
-    CLEARED(memory_drop) int32_t *slot = ALLOC(int32_t, all, "hyperedges that are spread");
-    CLEARED(memory_drop) int32_t *part = ALLOC(int32_t, all, "hyperedges that are spread");
+    FREED int64_t *size = ALLOC(int64_t, all, "hyperedges that are spread");
+    FREED int32_t *slot = ALLOC(int32_t, all, "hyperedges that are spread");
+    FREED int32_t *part = ALLOC(int32_t, all, "hyperedges that are spread");
     int64_t count = list_hyperedges(srp, order, parts, size, slot);
     bool ok = bound_spread(size, count, parts, 0, part) <= b->most;
     for (int64_t i = 0; ok && i < count; i++)
@@ -201,7 +201,7 @@ static bool spread_anew(Balancing *b, const int64_t *order, int parts) {
 
 static void spread_until_kept(Balancing *b) {
     int parts = b->srp->options.parts;
-    CLEARED(memory_drop) int64_t *order = ALLOC(int64_t, parts, "parts by their load");
+    FREED int64_t *order = ALLOC(int64_t, parts, "parts by their load");
     int above = order_parts(b, order), chosen = above;
     bool ok = above == 0;
     while (!ok) {
@@ -215,7 +215,7 @@ static void spread_until_kept(Balancing *b) {
 
 static SrpBound find_bound(const Srp *srp) {
     const LiveSide *side = &srp->live.side[SIDE_HYPEREDGE];
-    CLEARED(memory_drop) int64_t *size = ALLOC(int64_t, side->count, "pins of hyperedges");
+    FREED int64_t *size = ALLOC(int64_t, side->count, "pins of hyperedges");
     int64_t count = 0;
     for (int64_t slot = 0; slot < side->slots; slot++)
         if (side->item[slot].count > 0)

@@ -21,7 +21,7 @@ static void sink(int32_t *heap, const int64_t *load, int parts) {
 }
 
 int64_t bound_spread(const int64_t *size, int64_t count, int parts, int64_t small, int32_t *part) {
-    CLEARED(memory_drop) int32_t *heap = ALLOC(int32_t, parts, "parts by their load");
+    FREED int32_t *heap = ALLOC(int32_t, parts, "parts by their load");
     int64_t *load = ALLOC(int64_t, parts, "loads of parts"), most = 0;
     for (int32_t p = 0; p < parts; p++)
         heap[p] = p;

@@ -48,7 +48,7 @@ static bool write_ids(const Snapshot *s, int side, const char *name, uint64_t *i
 
 static bool write_parts(const Snapshot *s, int side, Error *err) {
     int64_t count = srp_live(s->stream->srp)->side[side].count;
-    CLEARED(memory_drop) int32_t *part = ALLOC(int32_t, count, "parts of a snapshot");
+    FREED int32_t *part = ALLOC(int32_t, count, "parts of a snapshot");
     for (int64_t i = 0; i < count; i++)
         part[i] = srp_home(s->stream->srp, side, s->order[side][i]);
     return partition_write_part_file(s->writing, s->name, side, part, count,
@@ -104,8 +104,8 @@ static bool write_dataset(const Snapshot *s, uint64_t *id, Error *err) {
 static bool write_all(Snapshot *s, Error *err) {
     const LiveHypergraph *live = srp_live(s->stream->srp);
     int64_t nodes = live->side[SIDE_NODE].count, hyperedges = live->side[SIDE_HYPEREDGE].count;
-    CLEARED(memory_drop)
-    uint64_t *id = ALLOC(uint64_t, nodes > hyperedges ? nodes : hyperedges, "ids of a snapshot");
+    FREED uint64_t *id =
+        ALLOC(uint64_t, nodes > hyperedges ? nodes : hyperedges, "ids of a snapshot");
     return file_remove(s->writing, err) && write_dataset(s, id, err) &&
            write_ids(s, SIDE_NODE, "node_ids.npy", id, err) &&
            write_ids(s, SIDE_HYPEREDGE, "hyperedge_ids.npy", id, err) &&

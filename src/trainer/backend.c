@@ -21,7 +21,7 @@ static bool device_messages(const Config *config, const Backend *backend, const 
 
 int device_ranks(const Backend *backend, const Comm *comm) {
     enum { ID_BYTES = 64 };
-    CLEARED(memory_drop) char *all = ALLOC(char, ID_BYTES * comm->size, "names of devices");
+    FREED char *all = ALLOC(char, ID_BYTES * comm->size, "names of devices");
     char mine[ID_BYTES] = "";
     bool is_device = backend != NULL && backend->device_id != NULL;
     int ranks = 0;

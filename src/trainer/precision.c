@@ -222,7 +222,7 @@ bool precision_take(PrecisionChoice *choice, double bound, Error *err) {
 bool precision_measure(PrecisionChoice *choice, const Config *config, const Shard *shard,
                        const Comm *comm, Error *err) {
     Measuring *m = ALLOC(Measuring, 1, "measuring precision"); // too large for the stack
-    CLEARED(memory_drop) Config *plain = ALLOC(Config, 1, "measuring precision");
+    FREED Config *plain = ALLOC(Config, 1, "measuring precision");
     *plain = *config;
     snprintf(plain->run.precision, sizeof plain->run.precision, "fp32");
     *choice = (PrecisionChoice){.measured = true};

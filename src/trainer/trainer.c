@@ -125,7 +125,7 @@ static void plan_rest(Trainer *t, const ModelParts *parts) {
 
 bool trainer_forecast_outline(MemoryForecast *forecast, const Config *config, const Shard *shard,
                               const ModelPatterns *patterns, const Comm *comm, Error *err) {
-    CLEARED(memory_drop) Trainer *t = ALLOC(Trainer, 1, "trainer"); // too large for the stack
+    FREED Trainer *t = ALLOC(Trainer, 1, "trainer"); // too large for the stack
     Comm alone;
     ModelParts parts = {0};
     comm_self(&alone); // finding a backend asks all ranks

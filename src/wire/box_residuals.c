@@ -202,7 +202,7 @@ bool box_state(MessageBox *box, const char *name, StateWalk *walk, Error *err) {
         if (residual_of(box->options, r) == NULL)
             continue;
         size_t bytes = box->residual[r].place[box->count];
-        CLEARED(memory_drop) unsigned char *memory = memory_alloc(bytes, what);
+        FREED unsigned char *memory = memory_alloc(bytes, what);
         if (!walk->restores)
             box->backend->download(memory, box->residual[r].memory, bytes);
         box->backend->finish(NULL);

@@ -25,7 +25,7 @@ TEST(memory_is_zeroed_aligned_and_counted) {
     memory_free(NULL);
     assert_int_equal(memory_in_use(), before);
     for (int i = 1; i < SIZES; i++) { // zeroed also where it was used before
-        CLEARED(memory_drop) char *again = memory_alloc(sizes[i], "test");
+        FREED char *again = memory_alloc(sizes[i], "test");
         assert_int_equal(again[0] | again[sizes[i] - 1] | again[sizes[i] / 2], 0);
     }
 }
@@ -35,7 +35,7 @@ TEST(what_is_too_large_is_refused_with_a_sentence) {
     assert_in_range(available, (size_t)1 << 20, (size_t)1 << 50);
     assert_refused(memory_try(available * 2, "features", &err), EXIT_MEMORY, "features needs");
     assert_refused(memory_try(SIZE_MAX, "features", &err), EXIT_MEMORY, "TiB of memory");
-    CLEARED(memory_drop) void *pointer = assert_ok(memory_try(100, "little", &err));
+    FREED void *pointer = assert_ok(memory_try(100, "little", &err));
 }
 
 TEST(the_plan_names_the_three_largest) {

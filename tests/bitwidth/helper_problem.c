@@ -33,7 +33,7 @@ static int pose(bool by_sender, int argc, char **argv) {
 
 static int judge(char **argv) {
     CLEARED(problem_clear) Problem p = {0};
-    CLEARED(memory_drop) uint8_t *incumbent = NULL;
+    FREED uint8_t *incumbent = NULL;
     Error err = {0};
     FILE *posed = fopen(argv[0], "r"), *given = fopen(argv[1], "r");
     CLEARED(solution_clear) Solution solution = {0}, exact = {0};

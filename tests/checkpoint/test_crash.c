@@ -32,7 +32,7 @@ static bool write_in_place(Trainer *t, const char *dir, Error *err) {
         snprintf(from, sizeof from, "%s/checkpoints/epoch-%d/%s", elsewhere,
                  (int)trainer_epochs_done(t), names[i]);
         snprintf(to, sizeof to, "%s/%s", folder, names[i]);
-        CLEARED(memory_drop) char *data = file_read(from, 1 << 24, &bytes, err);
+        FREED char *data = file_read(from, 1 << 24, &bytes, err);
         if (data == NULL || !file_writer_open(&writer, to, err))
             return false;
         for (size_t at = 0; at < bytes; at += 512)

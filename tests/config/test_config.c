@@ -263,9 +263,9 @@ TEST(the_text_reads_back_as_the_same_config) {
     load(&config, "{}",
          SETTINGS("train.eps=1.25e-7", "model.post=[\"norm\"]", "data.path=a b\"c.npz",
                   "train.betas=[0.1, 0.2]"));
-    CLEARED(memory_drop) char *text = config_to_json(&config);
+    FREED char *text = config_to_json(&config);
     load(&again, text, NULL, 0);
-    CLEARED(memory_drop) char *second = config_to_json(&again);
+    FREED char *second = config_to_json(&again);
     assert_string_equal(text, second);
     assert_true(again.train.eps == 1.25e-7 && again.train.betas.value[1] == 0.2);
 }

@@ -11,8 +11,8 @@
 
 static bool read_npy(const char *path, Error *err) {
     CLEARED(npy_clear) Npy npy = {0};
-    CLEARED(memory_drop) int64_t *integers = NULL;
-    CLEARED(memory_drop) float *floats = NULL;
+    FREED int64_t *integers = NULL;
+    FREED float *floats = NULL;
     if (!npy_read(&npy, path, err))
         return false;
     bool ok = npy.kind == NPY_TEXT; // a numeric reader skips it
@@ -184,7 +184,7 @@ TEST(every_file_of_the_list) {
 
 // Every variant of npy and npz holds 0 .. 11 in four rows of three (bools: whether it is not 0).
 static void assert_counts(const Npy *npy, const char *where) {
-    CLEARED(memory_drop) float *x = NULL;
+    FREED float *x = NULL;
     assert_ok(npy_to_float(npy, &x, &err));
     for (int i = 0; i < 12; i++)
         if (x[i] != (npy->kind == NPY_BOOL ? i > 0 : i))

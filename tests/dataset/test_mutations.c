@@ -53,7 +53,7 @@ static void mutate(Reader read, const char *path, const unsigned char *bytes, si
 
 static bool read_npy(const char *path, const unsigned char *bytes, size_t count, Error *err) {
     CLEARED(npy_clear) Npy npy = {0};
-    CLEARED(memory_drop) float *x = NULL;
+    FREED float *x = NULL;
     test_write(path, bytes, count);
     if (!npy_read(&npy, path, err))
         return false;

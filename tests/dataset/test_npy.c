@@ -109,7 +109,7 @@ TEST(frames_are_checked) {
 // Reads one element of a type from its bytes.
 static double one(const char *descr, const void *data, size_t bytes, Error *said) {
     CLEARED(npy_clear) Npy npy = {0};
-    CLEARED(memory_drop) float *x = NULL;
+    FREED float *x = NULL;
     read_one(&npy, "x", descr, data, bytes);
     return npy_to_float(&npy, &x, said) ? (double)x[0] : NAN;
 }
@@ -154,7 +154,7 @@ TEST(integers_are_integers) {
 // An array of one id of this type: the id, or a refusal.
 static bool one_id(const char *descr, const void *data, size_t bytes, uint64_t *id, Error *said) {
     CLEARED(npy_clear) Npy npy = {0};
-    CLEARED(memory_drop) uint64_t *list = NULL;
+    FREED uint64_t *list = NULL;
     *said = (Error){0};
     read_one(&npy, "ids", descr, data, bytes);
     bool ok = npy_to_ids(&npy, &list, said);

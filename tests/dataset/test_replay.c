@@ -36,8 +36,8 @@ TEST(every_order_makes_the_same_hypergraph) {
     dataset.features = dataset.classes = 0;
     for (int i = 0; i < replay_family.count; i++) {
         Taken taken = replayed(&dataset, family_word(&replay_family, i));
-        CLEARED(memory_drop) int32_t *node = live_order(&taken.live, SIDE_NODE);
-        CLEARED(memory_drop) int32_t *hyperedge = live_order(&taken.live, SIDE_HYPEREDGE);
+        FREED int32_t *node = live_order(&taken.live, SIDE_NODE);
+        FREED int32_t *hyperedge = live_order(&taken.live, SIDE_HYPEREDGE);
         OWNED(Dataset) again = {0};
         const int32_t *const order[] = {node, hyperedge};
         assert_int_equal(taken.live.side[SIDE_NODE].count, dataset.nodes);

@@ -7,10 +7,10 @@
 // Each conversion leaves numbers or a sentence; the last two may take the array over.
 static void convert(Npy *npy) {
     Error err[5] = {{0}};
-    CLEARED(memory_drop) int64_t *integers = NULL;
-    CLEARED(memory_drop) uint64_t *ids = NULL;
-    CLEARED(memory_drop) float *floats = NULL, *taken = NULL;
-    CLEARED(memory_drop) int32_t *nodes = NULL;
+    FREED int64_t *integers = NULL;
+    FREED uint64_t *ids = NULL;
+    FREED float *floats = NULL, *taken = NULL;
+    FREED int32_t *nodes = NULL;
     fuzz_verdict(npy_to_int64(npy, &integers, &err[0]), &err[0]);
     fuzz_verdict(npy_to_ids(npy, &ids, &err[1]), &err[1]);
     fuzz_verdict(npy_to_float(npy, &floats, &err[2]), &err[2]);

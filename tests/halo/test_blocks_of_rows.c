@@ -43,8 +43,8 @@ TEST(rows_pass_in_blocks) {
         (TestGraphKind){.nodes = NODES_OF_TEST, .degree = 4, .features = 1, .classes = 2}, 1,
         &test_comm);
     int32_t *own = rows_of(&graph.shard);
-    CLEARED(memory_drop)
-    void *filler = memory_alloc(memory_peak() - memory_in_use(), "test"); // in use is the peak
+    FREED void *filler =
+        memory_alloc(memory_peak() - memory_in_use(), "test"); // in use is the peak
     size_t before = memory_peak(), most = shard_gather_bytes(&graph.shard, ROW * sizeof *own);
     assert_ok(
         shard_gather_blocks(&graph.shard, &test_comm, own, ROW * sizeof *own, take, &taken, &err));

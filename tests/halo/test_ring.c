@@ -41,6 +41,6 @@ TEST(lists_are_inverse_and_follow_global_ids) {
 TEST(owners_learn_their_offsets) {
     OWNED(TestGraph) graph = test_graph(kinds[1], 7, &test_comm);
     const HaloPlan *p = &graph.forward->plan;
-    CLEARED(memory_drop) int64_t *offset = ring_offsets_at_owners(&test_comm, p->receive_offset);
+    FREED int64_t *offset = ring_offsets_at_owners(&test_comm, p->receive_offset);
     assert_memory_equal(offset, p->send_offset, (size_t)p->size * sizeof *offset);
 }

@@ -89,12 +89,12 @@ static inline float *random_numbers(Case *c, int64_t count) {
 }
 
 static inline DeviceFloat *case_floats(Case *c, int64_t count) {
-    CLEARED(memory_drop) float *host = random_numbers(c, count);
+    FREED float *host = random_numbers(c, count);
     return uploaded(c, host, (size_t)count * sizeof *host);
 }
 
 static inline Rows case_rows_of(Case *c, RowsType type, int64_t count, int64_t columns) {
-    CLEARED(memory_drop) float *host = random_numbers(c, count * columns);
+    FREED float *host = random_numbers(c, count * columns);
     Rows rows = {.at = case_zeros(c, rows_bytes(count, columns)),
                  .count = count,
                  .columns = columns,
@@ -121,21 +121,21 @@ static inline Rows case_dirty_rows(Case *c, int64_t count, int64_t columns) {
 }
 
 static inline DeviceInt32 *case_int32s(Case *c, int64_t count, int64_t from, int32_t below) {
-    CLEARED(memory_drop) int32_t *host = ALLOC(int32_t, count + 1, "test");
+    FREED int32_t *host = ALLOC(int32_t, count + 1, "test");
     for (int64_t i = 0; i < count; i++)
         host[i] = (int32_t)(from + case_random(c) % (uint32_t)below);
     return uploaded(c, host, (size_t)count * sizeof *host);
 }
 
 static inline DeviceByte *case_small_bytes(Case *c, int64_t count, unsigned below) {
-    CLEARED(memory_drop) unsigned char *host = ALLOC(unsigned char, count + 1, "test");
+    FREED unsigned char *host = ALLOC(unsigned char, count + 1, "test");
     for (int64_t i = 0; i < count; i++)
         host[i] = (unsigned char)(case_random(c) % below);
     return uploaded(c, host, (size_t)count);
 }
 
 static inline DeviceInt64 *case_ids(Case *c, int64_t count) {
-    CLEARED(memory_drop) int64_t *host = ALLOC(int64_t, count + 1, "test");
+    FREED int64_t *host = ALLOC(int64_t, count + 1, "test");
     for (int64_t i = 0; i < count; i++)
         host[i] = i % 5 == 4 ? -1 - i : i * 1000003; // a partial sum's id is below 0
     return uploaded(c, host, (size_t)count * sizeof *host);
@@ -186,7 +186,7 @@ static inline void *case_downloaded(Case *c, const void *device, size_t bytes) {
 }
 
 static inline void case_keep(Case *c, const void *device, size_t bytes) {
-    CLEARED(memory_drop) void *host = case_downloaded(c, device, bytes);
+    FREED void *host = case_downloaded(c, device, bytes);
     case_put(c, host, bytes);
 }
 
@@ -196,15 +196,15 @@ static inline void case_keep_rows(Case *c, Rows rows) {
         return case_keep(c, rows.at, rows_size(rows));
     const int64_t count = rows.count * rows.stride;
     c->rounded = true;
-    CLEARED(memory_drop) uint16_t *half = case_downloaded(c, rows.at, rows_size(rows));
-    CLEARED(memory_drop) uint32_t *bits = ALLOC(uint32_t, count, "test");
+    FREED uint16_t *half = case_downloaded(c, rows.at, rows_size(rows));
+    FREED uint32_t *bits = ALLOC(uint32_t, count, "test");
     for (int64_t i = 0; i < count; i++)
         bits[i] = (uint32_t)half[i] << 16;
     case_put(c, bits, (size_t)count * sizeof *bits);
 }
 
 static inline void case_keep_columns(Case *c, Rows rows) {
-    CLEARED(memory_drop) float *host = ALLOC(float, rows.count *rows.columns, "test");
+    FREED float *host = ALLOC(float, rows.count *rows.columns, "test");
     c->b->finish(NULL);
     c->b->download_rows(host, rows);
     c->b->finish(NULL);

@@ -63,7 +63,7 @@ static void column_sums(Case *c) {
 
 static Csr random_csr(Case *c, int64_t rows, int64_t sources, bool weighted, int64_t longest) {
     Csr csr;
-    CLEARED(memory_drop) int64_t *degree = ALLOC(int64_t, rows + 1, "test");
+    FREED int64_t *degree = ALLOC(int64_t, rows + 1, "test");
     int64_t entries = 0;
     for (int64_t r = 0; r < rows && sources > 0; r++) {
         degree[r] = r == rows / 2 && longest > 0 ? longest : case_random(c) % 21;
@@ -142,7 +142,7 @@ static void aggregate_halo(Case *c) {
     const int64_t halo_rows = 50, ends[] = {halo_rows / 4, halo_rows / 4, halo_rows / 2, halo_rows};
     bool weighted = c->variant & 2;
     Csr csr = random_csr(c, s.rows, halo_rows, weighted, 0);
-    CLEARED(memory_drop) int32_t *rows = ALLOC(int32_t, s.rows + 1, "test");
+    FREED int32_t *rows = ALLOC(int32_t, s.rows + 1, "test");
     for (int64_t k = 0; k < s.rows; k++)
         rows[k] = (int32_t)(2 * k);
     HaloAggregate *h = c->b->aggregate_halo_new(&csr, rows);

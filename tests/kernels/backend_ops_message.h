@@ -7,7 +7,7 @@
 
 // Rows of which some do not count, and factors of classes.
 static void loss_weights(Case *c, DeviceFloat **row, LossForm *form) {
-    CLEARED(memory_drop) float *host = ALLOC(float, c->shape.rows + c->shape.columns, "test");
+    FREED float *host = ALLOC(float, c->shape.rows + c->shape.columns, "test");
     for (int64_t i = 0; i < c->shape.rows + c->shape.columns; i++)
         host[i] = (float)(i % 5) / 2;
     *row = uploaded(c, host, (size_t)c->shape.rows * sizeof *host);
@@ -227,7 +227,7 @@ static const int quantized_bits[QUANTIZED_WIDTHS] = {1, 2, 3, 4, 5, 6, 7, 8, 16}
 // Every second place of the list, from behind.
 static Quantized quantized_of(Case *c, const Sending *s, int bits, bool bf16) {
     int64_t count = s->count / 2;
-    CLEARED(memory_drop) int32_t *place = ALLOC(int32_t, count + 1, "test");
+    FREED int32_t *place = ALLOC(int32_t, count + 1, "test");
     for (int64_t i = 0; i < count; i++)
         place[i] = (int32_t)(s->count - 1 - 2 * i);
     size_t each = bf16 ? 2 : 4;
@@ -281,7 +281,7 @@ static void message_add_scaled(Case *c) {
     Rows out = case_rows(c, c->shape.rows, c->shape.columns),
          x = case_rows(c, c->shape.rows, c->shape.columns);
     const float *factor = factors[c->variant % 4];
-    CLEARED(memory_drop) float *part = ALLOC(float, c->shape.rows + 1, "test");
+    FREED float *part = ALLOC(float, c->shape.rows + 1, "test");
     DeviceFloat *device = case_zeros(c, (size_t)(c->shape.rows + 1) * sizeof *part);
     for (int64_t r = 0; r < c->shape.rows; r++)
         part[r] = (float)(1 + r % 8) / 8; // 1: all of it

@@ -20,8 +20,8 @@ static inline void cut_by(const char *method, int32_t *part, const Dataset *d, i
 static inline size_t bytes_of_cut(const Dataset *d, const char *method, int parts) {
     Config config = config_for(method);
     int32_t *part = TEST_ARRAY(int32_t, d->nodes + d->hyperedges);
-    CLEARED(memory_drop)
-    void *filler = memory_alloc(memory_peak() - memory_in_use(), "test"); // now in use is the peak
+    FREED void *filler =
+        memory_alloc(memory_peak() - memory_in_use(), "test"); // now in use is the peak
     size_t before = memory_peak();
     assert_ok(partition_cut(part, d, parts, &config, &err, &(Warnings){0}));
     return memory_peak() - before;

@@ -110,7 +110,7 @@ static float *gathered(const Scene *s, int64_t pairs) {
 }
 
 static void check_pairs(Scene *s, int64_t pairs) {
-    CLEARED(memory_drop) float *x = gathered(s, pairs);
+    FREED float *x = gathered(s, pairs);
     assert_true(figure(s, "largest residual") <= 1e-4);
     assert_true(s->result.warning[0] == 0);
     if (test_comm.rank > 0)
@@ -204,7 +204,7 @@ TEST(pairs_out_of_reach_come_with_a_warning) {
     run_well(&s, 16, 2);
     assert_true(strstr(s.result.warning, "of 16 pairs within 0.0001") != NULL);
     assert_true(figure(&s, "largest residual") > 1e-4);
-    CLEARED(memory_drop) float *x = gathered(&s, 16);
+    FREED float *x = gathered(&s, 16);
     for (int64_t j = 0; j < 16 && test_comm.rank == 0; j++)
         check_vector(&s, x, 16, j, 1);
 }

@@ -39,6 +39,7 @@ static inline void memory_free_some(void *const *pointer, size_t count) {
 #define CLEARED_POINTER(clear, Type, free_it)                                                      \
     static inline void clear(Type **pointer) { free_it(*pointer); }
 static inline void memory_drop(void *pointer) { memory_free(*(void **)pointer); } // of any type
+#define FREED CLEARED(memory_drop) // FREED int64_t *offset = ALLOC(int64_t, count + 1, "offsets");
 static inline void malloc_drop(void *pointer) { free(*(void **)pointer); } // the C library's own
 
 // count * size; aborts if the product overflows. For sizes computed inside the program.
