@@ -47,9 +47,3 @@ static inline int post_order(const Post *post) {
     }
     return order;
 }
-
-static inline bool order_is_compiled(int order, bool training) {
-#define ORDER_IS(number) || order == (number)
-    return training ? (false ORDERS_TRAINED(ORDER_IS)) : (false ORDERS_EVALUATED(ORDER_IS));
-#undef ORDER_IS
-}

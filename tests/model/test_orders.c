@@ -9,6 +9,12 @@
 static const char *config_name;
 static int forwards, backwards;
 
+static bool order_is_compiled(int order, bool training) {
+#define ORDER_IS(number) || order == (number)
+    return training ? (false ORDERS_TRAINED(ORDER_IS)) : (false ORDERS_EVALUATED(ORDER_IS));
+#undef ORDER_IS
+}
+
 static void assert_compiled(const Post *post) {
     int order = post_order(post);
     if (post->count > 0 && !order_is_compiled(order, post->training))
