@@ -155,7 +155,7 @@ static int64_t block_rows(int64_t rows) {
 
 // In a parallel region: blocks of range, handed out one by one. Threads do not wait at the end.
 static void blocks_run(const AggregateTask *task, Range range, Pace *pace) {
-    AggregateBlock *run = ROWS_PICK(aggregate_block, task->x_type);
+    AggregateBlock *run = ROWS_PICK(aggregate_block, task->x.type);
     const int64_t rows = block_rows(range.end - range.begin);
     const int64_t blocks = (range.end - range.begin + rows - 1) / rows;
 #pragma omp for schedule(dynamic, 1) nowait
@@ -184,11 +184,11 @@ static void panel_copy(const Aggregate *aggregate, int64_t at, int64_t width, Pa
 // `whole` seen through its columns at .. at + width, read from their panel.
 static AggregateTask panel_task(const Aggregate *aggregate, AggregateTask whole, int64_t at,
                                 int64_t width) {
-    whole.out = numbers_on(whole.out, at, whole.out_type);
-    whole.x = aggregate->panel;
-    whole.x_stride = width;
+    whole.out.at = numbers_on(whole.out.at, at, whole.out.type);
+    whole.x.at = aggregate->panel;
+    whole.x.stride = width;
     whole.columns = width;
-    whole.right = whole.x_type == ROWS_FP32 ? NULL : whole.right; // floats are multiplied
+    whole.right = whole.x.type == ROWS_FP32 ? NULL : whole.right; // floats are multiplied
     whole.ahead = aggregate_ahead(width);
     return whole;
 }
@@ -208,12 +208,8 @@ static void panels_run(const Aggregate *aggregate, const AggregateTask *whole, R
 static AggregateTask whole_task(const Aggregate *aggregate, CpuRows out, bool self,
                                 const float *left) {
     const Csr *csr = aggregate->csr;
-    return (AggregateTask){.out = out.at,
-                           .x = aggregate->x.at,
-                           .out_type = out.type,
-                           .x_type = aggregate->x.type,
-                           .out_stride = out.stride,
-                           .x_stride = aggregate->x.stride,
+    return (AggregateTask){.out = out,
+                           .x = aggregate->x,
                            .columns = out.stride,
                            .begin = csr->offset,
                            .end = csr->offset + 1,

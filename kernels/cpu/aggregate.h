@@ -9,10 +9,7 @@
 // start is out[i] itself if `resume`, else right[i] x[i] if `self`, else 0.
 // Sums are fp32, and rounded once where `out` is bf16.
 typedef struct AggregateTask {
-    void *out;
-    const void *x;
-    RowsType out_type, x_type; // the version of a function is that of x_type
-    int64_t out_stride, x_stride;
+    CpuRows out, x;  // the version of a function is that of x.type
     int64_t columns; // floats to make: a multiple of 16
     const int64_t *begin, *end;
     const int32_t *row, *column;

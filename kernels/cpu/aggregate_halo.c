@@ -35,7 +35,7 @@ static void halo_block(const AggregateTask *all, const Csr *csr, int64_t *cursor
     task.end = stop;
     for (int64_t k = first; k < last; k++)
         stop[k - first] = edges_until(csr->column, cursor[k], csr->offset[k + 1], column_end);
-    ROWS_PICK(aggregate_block, task.x_type)(&task, 0, last - first);
+    ROWS_PICK(aggregate_block, task.x.type)(&task, 0, last - first);
     for (int64_t k = first; k < last; k++)
         cursor[k] = stop[k - first];
 }
@@ -65,11 +65,8 @@ void cpu_aggregate_halo(HaloAggregate *aggregate, Rows out, Rows halo, const Dev
                         int64_t column_end, const DeviceFloat *left, const Poll *poll) {
     const Csr *csr = aggregate->csr;
     assert(out.stride == halo.stride && column_end <= halo.count);
-    const AggregateTask task = {.out = cpu_rows(out).at, // rounded, it could not go on
-                                .x = halo.at,
-                                .x_type = halo.type,
-                                .out_stride = out.stride,
-                                .x_stride = halo.stride,
+    const AggregateTask task = {.out = cpu_rows(out), // rounded, it could not go on
+                                .x = cpu_rows_of_any(halo),
                                 .columns = out.stride,
                                 .row = aggregate->rows,
                                 .column = csr->column,

@@ -34,7 +34,7 @@ typedef struct Prefetch {
 } Prefetch;
 
 LANES_INLINE void fetch(const AggregateTask *task, int64_t edge, int64_t at, const int units) {
-    const Cell *x = (const Cell *)task->x + task->column[edge] * task->x_stride + at;
+    const Cell *x = (const Cell *)task->x.at + task->column[edge] * task->x.stride + at;
     _Pragma("GCC unroll 16") for (int c = 0; c < 16 * units; c += LINE_CELLS)
         __builtin_prefetch(x + c, 0, 3);
     if (LINE_CELLS > 16) // a row may begin inside a line
@@ -112,11 +112,11 @@ LANES_INLINE void pair_of_units(F16 *pair) { (void)pair; }
 LANES_INLINE void start_row(F16 *sum, const AggregateTask *task, int64_t i, int64_t at,
                             const int units, const bool righted) {
     if (task->resume) { // floats
-        const float *out = (const float *)task->out + i * task->out_stride + at;
+        const float *out = task->out.at + i * task->out.stride + at;
         EACH_UNIT(u) sum[u] = f16_load(out + 16 * u);
         EACH_PAIR(u) pair_of_units(sum + u);
     } else if (task->self) {
-        const Cell *x = (const Cell *)task->x + i * task->x_stride + at;
+        const Cell *x = (const Cell *)task->x.at + i * task->x.stride + at;
         EACH_PAIR(u) pair_load(sum + u, x + 16 * u);
         if (units % 2 == 1)
             sum[units - 1] = row_load(x + 16 * (units - 1));
@@ -138,7 +138,7 @@ LANES_INLINE void add_term(F16 *sum, F16 term, F16 right, F16 weight, const int 
 LANES_INLINE void add_edge(F16 *sum, const AggregateTask *task, int64_t edge, int64_t at,
                            const int units, const int kind) {
     int64_t j = task->column[edge];
-    const Cell *x = (const Cell *)task->x + j * task->x_stride + at;
+    const Cell *x = (const Cell *)task->x.at + j * task->x.stride + at;
     F16 right = f16_set(kind & RIGHT ? task->right[j] : 1);
     F16 weight = f16_set(kind & WEIGHT ? task->weight[edge] : 1);
     EACH_PAIR(u) {
@@ -175,11 +175,11 @@ LANES_INLINE void tile(const AggregateTask *task, int64_t first, int64_t last, i
         if (task->left != NULL)
             EACH_UNIT(u) sum[u] = f16_mul(f16_set(task->left[i]), sum[u]);
         EACH_PAIR(u) pair_to_units(sum + u);
-        int64_t to = i * task->out_stride + at;
-        if (task->out_type == ROWS_BF16)
-            EACH_UNIT(u) halves_store((Half *)task->out + to + 16 * u, sum[u]);
+        int64_t to = i * task->out.stride + at;
+        if (task->out.type == ROWS_BF16)
+            EACH_UNIT(u) halves_store((Half *)task->out.at + to + 16 * u, sum[u]);
         else
-            EACH_UNIT(u) f16_store((float *)task->out + to + 16 * u, sum[u]);
+            EACH_UNIT(u) f16_store(task->out.at + to + 16 * u, sum[u]);
     }
 }
 

@@ -168,13 +168,8 @@ void cuda_aggregate_sums(Aggregate *a, Rows sums, Range range, bool self, const 
 void cuda_aggregate_rows(Aggregate *a, Rows out, Range range, bool self, const DeviceFloat *left,
                          const Poll *) {
     AggregateTask task = {};
-    task.out = out.at;
-    task.x = a->x.at;
-    task.out_type = out.type;
-    task.x_type = a->x.type;
-    task.out_stride = out.stride;
-    task.x_stride = a->x.stride;
-    task.sources = a->x.count;
+    task.out = out;
+    task.x = a->x;
     task.begin = a->csr.offset;
     task.end = a->csr.offset + 1;
     task.column = a->csr.column;
@@ -298,13 +293,8 @@ void cuda_aggregate_halo(HaloAggregate *h, Rows out, Rows halo, const DeviceFloa
     LAUNCH_ITEMS(find_ends, h->csr.rows, THREADS, h->to, h->from, h->csr.offset, h->csr.column,
                  h->csr.rows, column_end);
     AggregateTask task = {};
-    task.out = out.at;
-    task.x = halo.at;
-    task.out_type = out.type;
-    task.x_type = halo.type;
-    task.out_stride = out.stride;
-    task.x_stride = halo.stride;
-    task.sources = halo.count;
+    task.out = out;
+    task.x = halo;
     task.begin = h->from;
     task.end = h->to;
     task.row = h->rows;

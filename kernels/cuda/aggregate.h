@@ -8,12 +8,8 @@
 // start is out[i] itself if `resume`, else right[i] x[i] if `self`, else 0. Each term is (right x)
 // first, then the weight times it, and terms are added in the order of the edges: the CPU's bits.
 struct AggregateTask {
-    void *out; // rows of out_type, and x of x_type
-    const void *x;
-    RowsType out_type, x_type;
-    int64_t out_stride, x_stride; // multiples of 16; columns to make: out_stride
-    int64_t sources;              // rows of x
-    int lanes;                    // of a tile, at most (4 .. 32); 0: by the size of x
+    Rows out, x; // columns to make: out.stride
+    int lanes;   // of a tile, at most (4 .. 32); 0: by the size of x
     const int64_t *begin, *end;
     const int32_t *row, *column;
     const int32_t *order; // the rows in the order in which they are done; NULL: as they are
@@ -25,15 +21,15 @@ struct AggregateTask {
 
 // Of the result, whose type a kernel asks for once a row.
 __device__ static inline float4 out_quad(const AggregateTask &task, int64_t at) {
-    return task.out_type == ROWS_BF16 ? quad_of((const Bf16 *)task.out + at)
-                                      : quad_of((const float *)task.out + at);
+    return task.out.type == ROWS_BF16 ? quad_of((const Bf16 *)task.out.at + at)
+                                      : quad_of((const float *)task.out.at + at);
 }
 template <typename Sum> // a float, or four
 __device__ static inline void put_out(const AggregateTask &task, int64_t at, Sum sum) {
-    if (task.out_type == ROWS_BF16)
-        put((Bf16 *)task.out + at, sum);
+    if (task.out.type == ROWS_BF16)
+        put((Bf16 *)task.out.at + at, sum);
     else
-        put((float *)task.out + at, sum);
+        put((float *)task.out.at + at, sum);
 }
 
 // The order of rows is one inside windows of so many: wide enough that rows beside each other are

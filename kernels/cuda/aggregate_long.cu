@@ -17,10 +17,10 @@ __device__ static inline void fetch_terms(float *term, const AggregateTask &task
     const int64_t at = first_column + 4 * lane;
     for (int pass = 0; pass < PASSES; pass++) {
         const int e = pass * (THREADS / LANES_OF_EDGE) + (int)threadIdx.x / LANES_OF_EDGE;
-        if (e >= count || at >= task.out_stride)
+        if (e >= count || at >= task.out.stride)
             continue;
         const int64_t j = task.column[begin + e];
-        float4 x = quad_of((const X *)task.x + j * task.x_stride + at);
+        float4 x = quad_of((const X *)task.x.at + j * task.x.stride + at);
         const float right = task.right != NULL ? task.right[j] : 1.0f;
         const float weight = task.weight != NULL ? task.weight[begin + e] : 1.0f;
         x = make_float4(weight * (right * x.x), weight * (right * x.y), weight * (right * x.z),
@@ -33,7 +33,7 @@ template <typename X>
 __device__ static inline float start_of(const AggregateTask &task, int64_t i, int64_t column) {
     if (!task.self)
         return 0;
-    float x = value_of(((const X *)task.x)[i * task.x_stride + column]);
+    float x = value_of(((const X *)task.x.at)[i * task.x.stride + column]);
     return task.right != NULL ? task.right[i] * x : x;
 }
 
@@ -45,7 +45,7 @@ __global__ __launch_bounds__(THREADS) static void long_kernel(AggregateTask task
     for (int64_t item = blockIdx.x; item < count * tiles; item += gridDim.x) {
         const int64_t i = list[item / tiles], first = item % tiles * COLUMNS;
         const int64_t end = task.end[i], column = first + threadIdx.x;
-        const bool sums = threadIdx.x < COLUMNS && column < task.out_stride;
+        const bool sums = threadIdx.x < COLUMNS && column < task.out.stride;
         float sum = sums ? start_of<X>(task, i, column) : 0.0f;
         for (int64_t edge = task.begin[i]; edge < end; edge += EDGES) {
             const int64_t here = least(EDGES, end - edge);
@@ -57,19 +57,19 @@ __global__ __launch_bounds__(THREADS) static void long_kernel(AggregateTask task
             __syncthreads();
         }
         if (sums)
-            put_out(task, i * task.out_stride + column,
+            put_out(task, i * task.out.stride + column,
                     task.left != NULL ? task.left[i] * sum : sum);
     }
 }
 
 template <typename X>
 static void run_long(const AggregateTask *task, const int32_t *list, int64_t first, int64_t last) {
-    const int64_t tiles = divide_up(task->out_stride, COLUMNS);
+    const int64_t tiles = divide_up(task->out.stride, COLUMNS);
     LAUNCH(long_kernel<X>, (last - first) * tiles, THREADS, EDGES * COLUMNS * sizeof(float),
            cuda_stream(STREAM_COMPUTE), *task, list + first, last - first, (int)tiles);
 }
 
 void aggregate_long_run(const AggregateTask *task, const int32_t *list, int64_t first,
                         int64_t last) {
-    EACH_TYPE(task->x_type, run_long<Number>(task, list, first, last));
+    EACH_TYPE(task->x.type, run_long<Number>(task, list, first, last));
 }

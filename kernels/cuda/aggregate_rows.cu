@@ -23,10 +23,10 @@ __device__ static inline float4 plus(float4 a, float4 b) {
 template <typename X>
 __device__ static inline float4 start_of(const AggregateTask &task, int64_t i, int64_t at) {
     if (task.resume)
-        return out_quad(task, i * task.out_stride + at);
+        return out_quad(task, i * task.out.stride + at);
     if (!task.self)
         return make_float4(0, 0, 0, 0);
-    float4 x = quad_of((const X *)task.x + i * task.x_stride + at);
+    float4 x = quad_of((const X *)task.x.at + i * task.x.stride + at);
     return task.right != NULL ? times(task.right[i], x) : x;
 }
 
@@ -43,7 +43,7 @@ __device__ static inline float4 term_of(const AggregateTask &task, int64_t edge,
 template <int KIND, typename X>
 __device__ static inline float4 add_edges(const AggregateTask &task, float4 sum, int64_t begin,
                                           int64_t end, int64_t at) {
-    const X *column = (const X *)task.x + at;
+    const X *column = (const X *)task.x.at + at;
     int64_t edge = begin;
     for (; edge + AHEAD <= end; edge += AHEAD) {
         int32_t j[AHEAD];
@@ -51,13 +51,13 @@ __device__ static inline float4 add_edges(const AggregateTask &task, float4 sum,
         for (int a = 0; a < AHEAD; a++)
             j[a] = task.column[edge + a];
         for (int a = 0; a < AHEAD; a++)
-            x[a] = *(const RawQuad<X> *)(column + j[a] * task.x_stride);
+            x[a] = *(const RawQuad<X> *)(column + j[a] * task.x.stride);
         for (int a = 0; a < AHEAD; a++)
             sum = plus(sum, term_of<KIND>(task, edge + a, j[a], quad_value(x[a])));
     }
     for (; edge < end; edge++) {
         int32_t j = task.column[edge];
-        sum = plus(sum, term_of<KIND>(task, edge, j, quad_of(column + j * task.x_stride)));
+        sum = plus(sum, term_of<KIND>(task, edge, j, quad_of(column + j * task.x.stride)));
     }
     return sum;
 }
@@ -82,7 +82,7 @@ __global__ __launch_bounds__(THREADS, BLOCKS) static void rows_kernel(AggregateT
         const int64_t place = at.begin + item % places;
         const int64_t k = task.order != NULL ? task.order[place] : place;
         const int64_t column = 4 * (item / places * lanes + threadIdx.x % lanes);
-        if (column >= task.out_stride || k < at.first || k >= at.last)
+        if (column >= task.out.stride || k < at.first || k >= at.last)
             continue;
         const int64_t begin = task.begin[k], end = task.end[k];
         const bool unchanged = task.resume && task.left == NULL && begin == end;
@@ -92,7 +92,7 @@ __global__ __launch_bounds__(THREADS, BLOCKS) static void rows_kernel(AggregateT
         float4 sum = add_edges<KIND, X>(task, start_of<X>(task, i, column), begin, end, column);
         if (task.left != NULL)
             sum = times(task.left[i], sum);
-        put_out(task, i * task.out_stride + column, sum);
+        put_out(task, i * task.out.stride + column, sum);
     }
 }
 
@@ -106,9 +106,9 @@ static int lanes_by_size(int64_t sources, RowsType type) {
 
 // Lanes of a tile, a power of two: no more than a row's columns need.
 static int lanes_for(const AggregateTask *task) {
-    const int most = task->lanes > 0 ? task->lanes : lanes_by_size(task->sources, task->x_type);
+    const int most = task->lanes > 0 ? task->lanes : lanes_by_size(task->x.count, task->x.type);
     int lanes = 4;
-    while (lanes < most && 4 * lanes < task->out_stride)
+    while (lanes < most && 4 * lanes < task->out.stride)
         lanes *= 2;
     return lanes;
 }
@@ -127,7 +127,7 @@ template <typename X> static void run_task(const AggregateTask *task, int64_t fi
                                            rows_kernel<RIGHT, X>, rows_kernel<WEIGHT | RIGHT, X>};
     const int lanes = lanes_for(task);
     const RowPlaces at = places_of(task, first, last);
-    const int64_t tiles = divide_up(task->out_stride, 4 * lanes);
+    const int64_t tiles = divide_up(task->out.stride, 4 * lanes);
     const int kind = (task->weight != NULL ? WEIGHT : 0) | (task->right != NULL ? RIGHT : 0);
     // one item a group: the device hands out blocks as others end, which evens out long rows
     LAUNCH(kernels[kind], divide_up((at.end - at.begin) * tiles * lanes, THREADS), THREADS, 0,
@@ -135,5 +135,5 @@ template <typename X> static void run_task(const AggregateTask *task, int64_t fi
 }
 
 void aggregate_task_run(const AggregateTask *task, int64_t first, int64_t last) {
-    EACH_TYPE(task->x_type, run_task<Number>(task, first, last));
+    EACH_TYPE(task->x.type, run_task<Number>(task, first, last));
 }

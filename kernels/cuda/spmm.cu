@@ -171,12 +171,12 @@ void spmm_prepare(Spmm *s, const DeviceRows *x, const float *right) {
 }
 
 bool spmm_rows(Spmm *s, const AggregateTask *task, Range range) {
-    const int64_t rows = range.end - range.begin, stride = task->out_stride;
+    const int64_t rows = range.end - range.begin, stride = task->out.stride;
     RangeMatrix *matrix = matrix_of(s, range, stride);
     if (matrix == NULL)
         return false;
-    const float *x = task->right != NULL ? s->scaled : (const float *)task->x;
-    float *out = (float *)task->out;
+    const float *x = task->right != NULL ? s->scaled : floats_of(task->x.at);
+    float *out = floats_of(task->out.at);
     multiply(matrix, x, out, s->sources);
     if (task->self || task->left != NULL)
         LAUNCH_ITEMS(finish_rows, rows * stride, FILL_THREADS, out, x, task->left, task->self,
