@@ -108,7 +108,7 @@ static double apart(const double *a, const float *b, int64_t count) {
 // The schedule hides no messages, so the model sums nothing.
 static void take_share(Share *s, Trainer *t) {
     EpochRecord record;
-    s->epoch = (uint32_t)t->epoch + 1;
+    s->epoch = (uint32_t)t->now.epoch + 1;
     model_loss_and_gradient(t->model, t->device.parameters, t->device.gradient, t->seed, s->epoch);
     trainer_download(t);
     for (int64_t i = 0; i < s->cut.units; i++)
@@ -303,7 +303,7 @@ static void sample(Trainer *t, const char *epochs, int rounds) {
     EpochRecord record;
     Share share = share_new(t, rounds);
     for (const char *at = epochs; at != NULL; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-        while (t->epoch < strtoll(at, NULL, 10))
+        while (t->now.epoch < strtoll(at, NULL, 10))
             need(trainer_epoch(t, &record, &err));
         take_share(&share, t);
         measure_all(&share);

@@ -51,7 +51,7 @@ void average_after(Trainer *t) {
     stream_timer_use(NULL);
     if (t->shape.columns)
         model_renew_statistics(t->model, t->average.device);
-    model_metrics(t->model, model_infer(t->model, t->average.device), t->average_metrics);
+    model_metrics(t->model, model_infer(t->model, t->average.device), t->now.average_metrics);
     stream_timer_use(t->timer);
     t->backend->download(t->average.mean, t->average.device, trainer_flat_bytes(t));
     t->backend->finish(NULL);

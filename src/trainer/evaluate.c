@@ -27,7 +27,7 @@ bool trainer_may_train(const Trainer *t, Error *err) {
 // ---- evaluation
 
 void trainer_evaluate(Trainer *t, bool best, Metrics out[4]) {
-    bool kept = best && t->best_epoch > 0;
+    bool kept = best && t->now.best_epoch > 0;
     stream_timer_use(NULL);
     model_metrics(t->model, model_infer(t->model, kept ? t->device.best : t->device.parameters),
                   out);
@@ -36,57 +36,57 @@ void trainer_evaluate(Trainer *t, bool best, Metrics out[4]) {
 
 // Of the weights as they are.
 static void evaluate_now(Trainer *t) {
-    trainer_evaluate(t, false, t->last_metrics);
-    t->evaluated = t->epoch;
+    trainer_evaluate(t, false, t->now.last_metrics);
+    t->evaluated = t->now.epoch;
 }
 
 void trainer_evaluate_last(Trainer *t) {
-    if (t->evaluated != t->epoch)
+    if (t->evaluated != t->now.epoch)
         evaluate_now(t);
 }
 
 // ---- the best so far, and early stopping
 
 bool patience_is_over(const Trainer *t) {
-    return t->config->train.patience > 0 && t->stale_evaluations >= t->config->train.patience;
+    return t->config->train.patience > 0 && t->now.stale_evaluations >= t->config->train.patience;
 }
 
 int64_t trainer_stopped_early(const Trainer *t) {
-    return t->stopped && t->epoch < t->config->train.epochs ? t->stale_evaluations : 0;
+    return t->stopped && t->now.epoch < t->config->train.epochs ? t->now.stale_evaluations : 0;
 }
 
 // Keeps the weights of the best validation so far; counts evaluations since.
 static bool judge(Trainer *t) {
-    double score = metrics_value(&t->last_metrics[SPLIT_VAL], t->judge);
-    if (!score_better(t->judge, score, t->best_epoch > 0 ? t->best_score : NAN)) {
-        t->stale_evaluations++;
+    double score = metrics_value(&t->now.last_metrics[SPLIT_VAL], t->judge);
+    if (!score_better(t->judge, score, t->now.best_epoch > 0 ? t->now.best_score : NAN)) {
+        t->now.stale_evaluations++;
         t->stopped = patience_is_over(t);
         return false;
     }
-    t->best_score = score;
-    t->best_epoch = t->epoch;
-    t->stale_evaluations = 0;
+    t->now.best_score = score;
+    t->now.best_epoch = t->now.epoch;
+    t->now.stale_evaluations = 0;
     t->backend->copy(t->device.best, t->device.parameters,
                      (size_t)t->shape.state_count * sizeof(float));
-    memcpy(t->best_metrics, t->last_metrics, sizeof t->best_metrics);
+    memcpy(t->now.best_metrics, t->now.last_metrics, sizeof t->now.best_metrics);
     return true;
 }
 
 bool evaluate_when_due(Trainer *t, EpochRecord *record, Error *err) {
     int64_t every = t->config->train.eval_every;
-    bool regular = every > 0 && t->epoch % every == 0;
-    if (!regular && t->epoch != t->config->train.epochs)
+    bool regular = every > 0 && t->now.epoch % every == 0;
+    if (!regular && t->now.epoch != t->config->train.epochs)
         return true;
     double begin = clock_seconds();
     int64_t bytes = model_count(t->model).bytes_sent;
     evaluate_now(t);
     average_after(t);
     record->evaluated = true;
-    record->average = t->average.most > 0 ? t->average_metrics : NULL;
+    record->average = t->average.most > 0 ? t->now.average_metrics : NULL;
     record->best = judge(t);
     if (regular)
-        plateau_after(t, metrics_value(&t->last_metrics[SPLIT_VAL], t->judge));
-    memcpy(record->metrics, t->last_metrics, sizeof record->metrics);
+        plateau_after(t, metrics_value(&t->now.last_metrics[SPLIT_VAL], t->judge));
+    memcpy(record->metrics, t->now.last_metrics, sizeof record->metrics);
     record->eval_bytes = model_count(t->model).bytes_sent - bytes;
     record->eval_seconds = clock_seconds() - begin;
     trace_add(t->timers.trace, (TraceEvent){.begin = begin,

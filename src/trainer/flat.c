@@ -52,7 +52,7 @@ void trainer_upload(Trainer *t) { move_all(t, true); }
 void trainer_download(Trainer *t) { move_all(t, false); }
 
 const float *trainer_parameters(const Trainer *t, bool best) {
-    bool kept = best && t->best_epoch > 0;
+    bool kept = best && t->now.best_epoch > 0;
     float *host = kept ? t->best : t->parameters;
     t->backend->download(host, kept ? t->device.best : t->device.parameters, trainer_flat_bytes(t));
     t->backend->finish(NULL);

@@ -56,13 +56,9 @@ struct Trainer {
     float *parameters, *gradient, *moment1, *moment2, *decay, *best;
     double *square;
     DeviceEvent *square_ready;
-    Taken *taken; // owned: the blocks of flat arrays, of `sampler` and of `average`
-    // what early stopping and checkpoints know
-    int64_t epoch, best_epoch, stale_evaluations;
-    int64_t evaluated; // epoch whose weights last_metrics are of; -1: not known
-    double best_score;
-    Metrics best_metrics[4], last_metrics[4], average_metrics[4];
-    Plateau plateau;
+    Taken *taken;         // owned: the blocks of flat arrays, of `sampler` and of `average`
+    TrainerCounters now;  // without its kernels
+    int64_t evaluated;    // epoch whose weights now.last_metrics are of; -1: not known
     bool stopped;         // early
     uint64_t *state_hash; // [size] of every rank, when they were last compared
     Timers timers;
@@ -94,7 +90,7 @@ typedef struct Optimizer {
 typedef struct RateSchedule {
     const char *name;
     double (*factor)(const Config *config, int64_t epoch);
-    bool watches; // Trainer.plateau is a factor, too
+    bool watches; // the plateau is a factor, too
 } RateSchedule;
 double rate_of(const Trainer *trainer, int64_t epoch);
 void plateau_begin(Trainer *trainer);

@@ -93,7 +93,7 @@ const Family rate_schedule_family = FAMILY("train.lr_schedule", NULL, rate_sched
 double rate_of(const Trainer *t, int64_t epoch) {
     double warmup = (double)t->config->train.warmup;
     double ramp = (double)epoch < warmup ? (double)epoch / warmup : 1;
-    double watched = t->rate_schedule->watches ? t->plateau.factor : 1;
+    double watched = t->rate_schedule->watches ? t->now.plateau.factor : 1;
     return t->config->train.lr * ramp * t->rate_schedule->factor(t->config, epoch) * watched;
 }
 
@@ -101,11 +101,11 @@ double rate_of(const Trainer *t, int64_t epoch) {
 static const double LEAST_CHANGE = 1e-8;
 
 void plateau_begin(Trainer *t) {
-    t->plateau = (Plateau){.factor = t->rate_schedule->watches ? 1 : 0, .best = NAN};
+    t->now.plateau = (Plateau){.factor = t->rate_schedule->watches ? 1 : 0, .best = NAN};
 }
 
 void plateau_after(Trainer *t, double score) {
-    Plateau *p = &t->plateau;
+    Plateau *p = &t->now.plateau;
     const double gamma = t->config->train.lr_gamma;
     if (!t->rate_schedule->watches)
         return;

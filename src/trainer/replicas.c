@@ -6,8 +6,9 @@
 static uint64_t state_hash(Trainer *t) {
     trainer_download(t);
     const float *flat[4] = {t->parameters, t->moment1, t->moment2, t->best};
-    uint64_t all[8] = {(uint64_t)t->epoch, (uint64_t)t->best_epoch, (uint64_t)t->stale_evaluations};
-    memcpy(&all[3], &t->best_score, sizeof t->best_score);
+    uint64_t all[8] = {(uint64_t)t->now.epoch, (uint64_t)t->now.best_epoch,
+                       (uint64_t)t->now.stale_evaluations};
+    memcpy(&all[3], &t->now.best_score, sizeof t->now.best_score);
     for (int i = 0; i < 4; i++)
         all[4 + i] = hash_bytes(flat[i], (size_t)t->shape.state_count * sizeof(float));
     return hash_bytes(all, sizeof all);
@@ -37,5 +38,5 @@ bool trainer_replicas_agree(Trainer *t, Error *err) {
                      "rank 0, though all computed the same: their machines have different math "
                      "libraries, or one of them makes errors; take it out, or machines of one "
                      "kind, and go on with --resume auto",
-                     t->epoch, others, t->comm->size);
+                     t->now.epoch, others, t->comm->size);
 }

@@ -98,27 +98,13 @@ KernelChoice trainer_kernel_choice(const Trainer *t) {
 }
 
 TrainerCounters trainer_counters(const Trainer *t) {
-    TrainerCounters counters = {.epoch = t->epoch,
-                                .best_epoch = t->best_epoch,
-                                .stale_evaluations = t->stale_evaluations,
-                                .best_score = t->best_score};
-    memcpy(counters.best_metrics, t->best_metrics, sizeof t->best_metrics);
-    memcpy(counters.last_metrics, t->last_metrics, sizeof t->last_metrics);
-    memcpy(counters.average_metrics, t->average_metrics, sizeof t->average_metrics);
-    counters.plateau = t->plateau;
+    TrainerCounters counters = t->now;
     counters.kernels = trainer_kernel_choice(t);
     return counters;
 }
 
 void trainer_set_counters(Trainer *t, const TrainerCounters *counters) {
-    t->epoch = counters->epoch;
+    t->now = *counters;
     t->evaluated = -1;
-    t->best_epoch = counters->best_epoch;
-    t->stale_evaluations = counters->stale_evaluations;
-    t->best_score = counters->best_score;
     t->stopped = patience_is_over(t);
-    t->plateau = counters->plateau;
-    memcpy(t->best_metrics, counters->best_metrics, sizeof t->best_metrics);
-    memcpy(t->last_metrics, counters->last_metrics, sizeof t->last_metrics);
-    memcpy(t->average_metrics, counters->average_metrics, sizeof t->average_metrics);
 }

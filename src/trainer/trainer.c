@@ -195,8 +195,8 @@ static bool build(Trainer *t, Error *err) {
         t->timers.trace = &t->trace;
     }
     for (int split = 0; split < SPLITS; split++) {
-        metrics_init(&t->best_metrics[split], t->shape.loss, t->judge);
-        metrics_init(&t->last_metrics[split], t->shape.loss, t->judge);
+        metrics_init(&t->now.best_metrics[split], t->shape.loss, t->judge);
+        metrics_init(&t->now.last_metrics[split], t->shape.loss, t->judge);
     }
     t->timer = stream_timer_new(t->backend, &t->timers);
     alloc_arrays(t, NULL);
@@ -218,7 +218,7 @@ Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm,
                    .comm = comm,
                    .replay = replay,
                    .seed = seed,
-                   .best_score = -1,
+                   .now.best_score = -1,
                    .evaluated = -1,
                    .timers = {.layer = -1, .direction = -1}};
     if (!build(t, err)) {
@@ -248,7 +248,7 @@ const MemoryForecast *trainer_forecast(const Trainer *t) { return &t->forecast; 
 const Backend *trainer_backend(const Trainer *t) { return t->backend; }
 int trainer_threads(const Trainer *t) { return t->threads; }
 const char *trainer_kernels(const Trainer *t) { return t->kernels; }
-int64_t trainer_epochs_done(const Trainer *t) { return t->epoch; }
+int64_t trainer_epochs_done(const Trainer *t) { return t->now.epoch; }
 
 const CodecChoice *trainer_codec_choice(const Trainer *t) {
     return t->chooser != NULL ? chooser_choice(t->chooser) : NULL;
@@ -337,7 +337,7 @@ static void train(Trainer *t, EpochRecord *record) {
 }
 
 bool trainer_epoch(Trainer *t, EpochRecord *record, Error *err) {
-    *record = (EpochRecord){.epoch = t->epoch + 1};
+    *record = (EpochRecord){.epoch = t->now.epoch + 1};
     const ConfigInts *traced = &t->config->run.trace;
     t->trace.open = traced->count == 2 && record->epoch >= traced->value[0] &&
                     record->epoch <= traced->value[1];
@@ -362,7 +362,7 @@ bool trainer_epoch(Trainer *t, EpochRecord *record, Error *err) {
                          "the loss or its gradient is not finite in epoch %ld (loss %g); lower "
                          "train.lr or set train.clip_norm",
                          record->epoch, record->loss);
-    t->epoch++;
+    t->now.epoch++;
     if (!evaluate_when_due(t, record, err))
         return false;
     add_over_ranks(t, record);
@@ -371,10 +371,10 @@ bool trainer_epoch(Trainer *t, EpochRecord *record, Error *err) {
 
 const Trace *trainer_trace(const Trainer *t) {
     bool over = t->config->run.trace.count == 2 &&
-                (t->epoch >= t->config->run.trace.value[1] || trainer_finished(t));
+                (t->now.epoch >= t->config->run.trace.value[1] || trainer_finished(t));
     return over ? &t->trace : NULL;
 }
 
 bool trainer_finished(const Trainer *t) {
-    return t->stopped || t->epoch >= t->config->train.epochs;
+    return t->stopped || t->now.epoch >= t->config->train.epochs;
 }

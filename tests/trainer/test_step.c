@@ -50,7 +50,7 @@ static void assert_followed(Followed *f, const Trainer *t, double largest, const
         double got = (double)t->parameters[k];
         if (!(fabs(got - f->w[k]) <= 1e-5 * largest + 1e-7 * fabs(got)))
             fail_msg("%s, epoch %lld: parameter %lld is %.9g, by the formula %.9g", what,
-                     (long long)t->epoch, (long long)k, got, f->w[k]);
+                     (long long)t->now.epoch, (long long)k, got, f->w[k]);
         f->w[k] = got;
     }
 }
@@ -92,7 +92,7 @@ WORLD_TEST(sgd_steps_by_its_formula) {
 
 // Kingma & Ba 2015, Algorithm 1; decay is added to the gradient, as torch.optim.Adam does.
 static void adam_by_the_formula(Followed *f, const Trainer *t, double rate, const double *decay) {
-    const double beta1 = 0.75, beta2 = 0.5, epsilon = 0.001, epoch = (double)t->epoch;
+    const double beta1 = 0.75, beta2 = 0.5, epsilon = 0.001, epoch = (double)t->now.epoch;
     for (int64_t k = 0; k < t->shape.parameter_count; k++) {
         double g = (double)t->gradient[k] + decay_at(t, k, decay) * f->w[k];
         f->m[k] = beta1 * f->m[k] + (1 - beta1) * g;

@@ -244,7 +244,7 @@ WORLD_TEST(the_mean_is_of_the_last_evaluations) {
     memcpy(other->parameters, sum, (size_t)t->shape.state_count * sizeof(float));
     trainer_upload(other);
     trainer_evaluate(other, false, again);
-    assert_memory_equal(again, t->average_metrics, sizeof again);
+    assert_memory_equal(again, t->now.average_metrics, sizeof again);
     assert_ok(trainer_epoch(other, &record, &err));
     for (int l = 0; l + 1 < t->shape.layers; l++)
         for (int64_t c = 0; c < 2 * t->shape.width[l + 1]; c++) {
