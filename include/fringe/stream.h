@@ -12,7 +12,7 @@
 #pragma once
 
 #include "fringe/base.h"
-#include "fringe/config.h"
+#include "fringe/srp.h"
 
 typedef struct StreamRequest {
     const char *source; // a file, a FIFO, or "-"
@@ -33,12 +33,11 @@ typedef struct StreamTimes {
 
 typedef struct StreamSummary {
     int64_t events, nodes, hyperedges, pins, repeated, skipped;
-    int64_t replicas, cut, connectivity, overfull;
+    SrpTotals totals;
     double cut_weight, weight, connectivity_weight; // with weights of hyperedges
     double workload_variation; // of hyperedges + nodes + replicas of the parts: deviation / mean
     double load;               // most pins of a part / mean
     double load_bound;         // and what a snapshot allows
-    int64_t runs, undone;      // of the refinement; taken back in part or whole
     int64_t bytes;             // of memory in use
     int64_t pins_at_first;     // pins that a resumed stream began with
     StreamTimes times;         // since this command began

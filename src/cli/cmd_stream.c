@@ -53,17 +53,18 @@ static void print_times(const StreamSummary *s) {
 }
 
 static void print_summary(const StreamSummary *s) {
+    const SrpTotals *t = &s->totals;
     double nodes = (double)s->nodes;
     terminal_print("events       %ld: %ld nodes, %ld hyperedges, %ld pins\n", s->events, s->nodes,
                    s->hyperedges, s->pins);
-    terminal_print("replicas     %ld (replication factor %.3f), %ld rows per layer\n", s->replicas,
-                   share(nodes + (double)s->replicas, nodes), 2 * s->replicas);
-    terminal_print("cut          %ld hyperedges (%.1f %%), connectivity - 1: %ld\n", s->cut,
-                   100 * share((double)s->cut, (double)s->hyperedges), s->connectivity);
+    terminal_print("replicas     %ld (replication factor %.3f), %ld rows per layer\n", t->replicas,
+                   share(nodes + (double)t->replicas, nodes), 2 * t->replicas);
+    terminal_print("cut          %ld hyperedges (%.1f %%), connectivity - 1: %ld\n", t->cut,
+                   100 * share((double)t->cut, (double)s->hyperedges), t->connectivity);
     terminal_print("balance      most pins of a part %.3f x the mean (at most %.3f); workload "
                    "deviation %.3f\n",
                    s->load, s->load_bound, s->workload_variation);
-    terminal_print("refinement   %ld runs, %ld taken back in part or whole\n", s->runs, s->undone);
+    terminal_print("refinement   %ld runs, %ld taken back in part or whole\n", t->runs, t->undone);
     terminal_print("memory       %s\n", SHOWN_MEMORY((double)s->bytes));
     print_times(s);
     if (s->repeated > 0)

@@ -42,9 +42,6 @@ void srp_unsettle(Srp *srp) {
     assert(srp->settled);
     moves_take_back(srp, 0);
     srp->settled = false;
-    srp->totals.work = srp->before.work;
-    srp->totals.overfull = srp->before.overfull;
-    srp->totals.runs = srp->before.runs;
-    srp->totals.undone = srp->before.undone;
-    assert(srp->totals.replicas == srp->before.replicas);
+    assert(srp->totals.replicas == srp->before.replicas && srp->totals.cut == srp->before.cut);
+    srp->totals = srp->before;
 }

@@ -37,7 +37,6 @@ double summary_load(const Stream *stream) {
 
 void summary_fill(StreamSummary *out, const Stream *stream) {
     LiveHypergraph *live = srp_live(stream->srp);
-    SrpTotals totals = srp_totals(stream->srp);
     const Latency *latency = stream->latency;
     out->events = stream->events;
     out->nodes = live->side[SIDE_NODE].count;
@@ -45,12 +44,7 @@ void summary_fill(StreamSummary *out, const Stream *stream) {
     out->pins = live->pins;
     out->repeated = live->repeated;
     out->skipped = live->skipped;
-    out->replicas = totals.replicas;
-    out->cut = totals.cut;
-    out->connectivity = totals.connectivity;
-    out->overfull = totals.overfull;
-    out->runs = totals.runs;
-    out->undone = totals.undone;
+    out->totals = srp_totals(stream->srp);
     out->bytes = (int64_t)srp_bytes(stream->srp);
     out->weight = out->cut_weight = out->connectivity_weight = 0;
     weigh(out, stream->srp, live);
@@ -64,18 +58,19 @@ void summary_fill(StreamSummary *out, const Stream *stream) {
 }
 
 void stream_put(JsonWriter *out, const StreamSummary *s, bool times) {
+    const SrpTotals *t = &s->totals;
     JSON_PUT(out, PAIR("events", s->events), PAIR("nodes", s->nodes),
              PAIR("hyperedges", s->hyperedges), PAIR("pins", s->pins),
              PAIR("repeated", s->repeated), PAIR("skipped", s->skipped),
-             PAIR("replicas", s->replicas),
-             PAIR("replication_factor", share((double)(s->nodes + s->replicas), (double)s->nodes)),
-             PAIR("rows_per_layer", 2 * s->replicas), PAIR("cut_hyperedges", s->cut),
-             PAIR("cut_share", share((double)s->cut, (double)s->hyperedges)),
-             PAIR("connectivity_minus_1", s->connectivity), PAIR("weight", s->weight),
+             PAIR("replicas", t->replicas),
+             PAIR("replication_factor", share((double)(s->nodes + t->replicas), (double)s->nodes)),
+             PAIR("rows_per_layer", 2 * t->replicas), PAIR("cut_hyperedges", t->cut),
+             PAIR("cut_share", share((double)t->cut, (double)s->hyperedges)),
+             PAIR("connectivity_minus_1", t->connectivity), PAIR("weight", s->weight),
              PAIR("cut_weight", s->cut_weight), PAIR("connectivity_weight", s->connectivity_weight),
              PAIR("workload_cov", s->workload_variation), PAIR("load_balance", s->load),
-             PAIR("load_bound", s->load_bound), PAIR("placed_overfull", s->overfull),
-             PAIR("refinements", s->runs), PAIR("refinements_taken_back", s->undone));
+             PAIR("load_bound", s->load_bound), PAIR("placed_overfull", t->overfull),
+             PAIR("refinements", t->runs), PAIR("refinements_taken_back", t->undone));
     if (!times)
         return;
     JSON_PUT(out, PAIR("bytes", s->bytes), PAIR("seconds", s->times.total),
