@@ -132,12 +132,13 @@ static void add_names(Answers *a, const char *key, const NodeIds *names, int64_t
 }
 
 static bool add_all(Answers *a, const AnswerFiles *files, Error *err) {
-    int64_t n = files->nodes, k = files->classes;
+    const Shard *shard = files->shard;
+    int64_t n = shard->set[NODES].total, k = shard->classes;
     add_names(a, "id", &files->names->ids, n);
     if (files->names->classes.count > 0)
         add_names(a, "class_names", &files->names->classes, files->names->classes.count);
-    return (files->numeric || add_file(a, "class", files->folder, "classes.npy", "<i8", 8, n,
-                                       files->several ? k : 0, err)) &&
+    return (shard->numeric || add_file(a, "class", files->folder, "classes.npy", "<i8", 8, n,
+                                       shard->multilabel ? k : 0, err)) &&
            add_file(a, "scores", files->folder, "scores.npy", "<f4", 4, n, k, err) &&
            (files->embedding == NULL || add_file(a, "embeddings", files->folder, files->embedding,
                                                  "<f4", 4, n, files->width, err));

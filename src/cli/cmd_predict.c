@@ -151,15 +151,11 @@ static void close_with(Session *s, void (*end)(void *, Error *), Output *out) {
 // The archive of all that has been written. Collective.
 static void write_archive(void *context, Error *err) {
     const Output *out = context;
-    const Shard *shard = &out->session->shard;
     AnswerFiles files = {.folder = out->folder,
                          .embedding = out->layer > 0 ? out->embedding_name : NULL,
                          .names = &out->names,
-                         .nodes = shard->set[NODES].total,
-                         .classes = shard->classes,
-                         .width = out->width,
-                         .several = shard->multilabel,
-                         .numeric = shard->numeric};
+                         .shard = &out->session->shard,
+                         .width = out->width};
     answers_write(out->npz, &files, err);
 }
 

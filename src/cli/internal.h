@@ -281,8 +281,8 @@ bool names_put_rows(FileWriter *table, const PredictedNames *names, const Predic
 typedef struct AnswerFiles {
     const char *folder, *embedding; // names; NULL: there are no embeddings
     const PredictedNames *names;
-    int64_t nodes, classes, width; // of the embeddings
-    bool several, numeric;
+    const Shard *shard;
+    int64_t width; // of the embeddings
 } AnswerFiles;
 bool answers_write(const char *path, const AnswerFiles *files, Error *err);
 
