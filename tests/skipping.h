@@ -5,8 +5,7 @@
 #include "support.h"
 
 static inline void skip_by(CodecOptions *options, const char *rule) {
-    const FamilyKeys keys = schedule_keys();
-    config_learn_keys(&keys, 1);
+    config_learn_keys((const Family *const[]){&schedule_family}, 1);
     Config config = CONFIGURED(test_text("comm.skip=%s", rule), "model.dropout=0",
                                "lossless.cover=sources", "quantization.assign=uniform");
     const Schedule *skip = assert_ok(schedule_find("skip", &err));

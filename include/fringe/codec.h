@@ -86,7 +86,6 @@ typedef struct Codec {
 
 extern const Family codec_family;
 const Codec *codec_find(const char *name, Error *err); // NULL with EXIT_CONFIG
-FamilyKeys codec_keys(void);                           // that codecs bring along
 // The codec's own options; zero where it has none. False with EXIT_CONFIG.
 bool codec_configure(const Codec *codec, const Config *config, MemberValues *values, Error *err);
 

@@ -89,11 +89,6 @@ typedef struct MemberKeys {
 typedef struct MemberValues {
     _Alignas(max_align_t) unsigned char values[64];
 } MemberValues;
-enum { FAMILY_KEYS = 16 };
-typedef struct FamilyKeys { // of the members of one family
-    const Family *family;
-    const MemberKeys *of[FAMILY_KEYS]; // [family->count]
-} FamilyKeys;
 // Who set a key. CONFIG_PRESET: nobody or a preset.
 enum { CONFIG_PRESET, CONFIG_OF_RUN, CONFIG_OF_FILE, CONFIG_OF_SETTING };
 enum { CONFIG_MEMBERS = 1024, CONFIG_KEYS = 192 }; // bytes of all values; keys of everybody
@@ -133,10 +128,11 @@ typedef struct Config {
 // Borrowed.
 void config_learn_families(const Family *const *families, int count);
 
-// Registers the keys of the members of some families, in the order in which they follow the other
-// keys of their section. Called once, before the first config is loaded; until then they have their
-// defaults. The families and the keys of their members are borrowed.
-void config_learn_keys(const FamilyKeys *families, int count);
+// Registers the keys that members of these families add (MemberKeys, at Family.keys), in the order
+// in which they follow the other keys of their section. Called once, before the first config is
+// loaded; until then they have their defaults. The families and the keys of their members are
+// borrowed.
+void config_learn_keys(const Family *const *families, int count);
 // Copies the values of a member's keys into its struct.
 void config_values(const Config *config, const MemberKeys *member, void *values);
 

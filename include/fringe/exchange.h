@@ -203,7 +203,6 @@ typedef struct Schedule {
 } Schedule;
 extern const Family schedule_family;
 const Schedule *schedule_find(const char *name, Error *err); // NULL with EXIT_CONFIG
-FamilyKeys schedule_keys(void);                              // that schedules bring along
 extern const Family skip_family;                             // rules of the schedule skip
 // Sets the schedule's own options in those of its channels. False with EXIT_CONFIG.
 bool schedule_configure(const Schedule *schedule, const Config *config, CodecOptions *options,

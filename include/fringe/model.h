@@ -184,7 +184,6 @@ typedef struct ModelShape {
     bool inference;                   // evaluation only: nothing for training is allocated
 } ModelShape;
 extern const Family layer_family;
-FamilyKeys layer_keys(void); // the config keys of the layer kinds
 bool model_shape(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
                  LabelKind labels, Error *err);
 // The same of a shard's data, whose features may be sparse.

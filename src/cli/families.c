@@ -16,7 +16,6 @@ static const Family *const families[] = {
 };
 
 void families_learn(void) {
-    const FamilyKeys keys[] = {layer_keys(), codec_keys(), schedule_keys()};
     config_learn_families(families, FAMILY_COUNT(families));
-    config_learn_keys(keys, FAMILY_COUNT(keys));
+    config_learn_keys(families, FAMILY_COUNT(families));
 }

@@ -34,28 +34,29 @@ static void insert(const Key *key, size_t at) {
 }
 
 // The values of a member lie at `at`; returns where those of the next one do.
-static size_t learn(const FamilyKeys *family, int place, size_t at) {
-    const MemberKeys *keys = family->of[place];
+static size_t learn(const Family *family, int place, size_t at) {
+    const void *of = (const char *)family_member(family, place) + family->keys;
+    const MemberKeys *keys = of;
     size_t grain = _Alignof(max_align_t);
     assert(member_count < MEMBERS_MOST);
     member[member_count].keys = keys;
     member[member_count].at = at;
-    member[member_count].family = family->family;
+    member[member_count].family = family;
     member[member_count++].place = place;
     for (int k = 0; k < keys->count; k++)
         insert(&keys->key[k], at);
     return at + (keys->bytes + grain - 1) / grain * grain;
 }
 
-void config_learn_keys(const FamilyKeys *families, int count) {
+void config_learn_keys(const Family *const *families, int count) {
     size_t at = 0;
     memcpy(all, config_own_keys, (size_t)config_own_key_count * sizeof *all);
     config_keys = all;
     config_key_count = config_own_key_count;
     member_count = 0;
     for (int i = 0; i < count; i++)
-        for (int place = 0; place < families[i].family->count; place++)
-            at = learn(&families[i], place, at);
+        for (int place = 0; families[i]->keys > 0 && place < families[i]->count; place++)
+            at = learn(families[i], place, at);
     assert(at <= CONFIG_MEMBERS);
 }
 

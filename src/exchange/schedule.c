@@ -73,14 +73,6 @@ const Schedule *schedule_find(const char *name, Error *err) {
     return family_find(&schedule_family, name, NULL, err);
 }
 
-FamilyKeys schedule_keys(void) {
-    FamilyKeys keys = {.family = &schedule_family};
-    assert(schedule_family.count <= FAMILY_KEYS);
-    for (int i = 0; i < schedule_family.count; i++)
-        keys.of[i] = &((const Schedule *)family_member(&schedule_family, i))->keys;
-    return keys;
-}
-
 bool schedule_configure(const Schedule *schedule, const Config *config, CodecOptions *options,
                         Error *err) {
     return schedule->configure == NULL ||

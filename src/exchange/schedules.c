@@ -6,4 +6,4 @@
 static const Schedule *const schedules[] = {
     &schedule_blocking, &schedule_overlap, &schedule_central, &schedule_stale, &schedule_skip,
 };
-const Family schedule_family = FAMILY_OF_POINTERS("comm.schedule", NULL, schedules);
+const Family schedule_family = FAMILY_WITH_KEYS("comm.schedule", schedules, Schedule);

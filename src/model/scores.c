@@ -49,7 +49,7 @@ static const Score scores[] = {
 };
 // The loss is what training makes smaller, and chooses no epoch.
 const Family score_family = {"train.metric", "auto", scores + 1, FAMILY_COUNT(scores) - 1,
-                             sizeof *scores};
+                             sizeof *scores, 0};
 
 const Score *score_find(const char *key) {
     for (int i = 0; i < FAMILY_COUNT(scores); i++)

@@ -7,18 +7,10 @@ extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn, layer_gin, la
 static const LayerKind *const layer_kinds[] = {
     &layer_gcn, &layer_sage_mean, &layer_sage_gcn, &layer_gin,  &layer_sgc,
     &layer_mlp, &layer_appnp,     &layer_gcn2,     &layer_hgnn, &layer_hnhn};
-const Family layer_family = FAMILY_OF_POINTERS("model.layer", NULL, layer_kinds);
+const Family layer_family = FAMILY_WITH_KEYS("model.layer", layer_kinds, LayerKind);
 
 static bool is_last_with_weights(const ModelShape *shape, int l) {
     return shape->weights[l] && weighted_layers(shape, l + 1, shape->layers) == 0;
-}
-
-FamilyKeys layer_keys(void) {
-    static_assert(FAMILY_COUNT(layer_kinds) <= FAMILY_KEYS, "room for the keys");
-    FamilyKeys keys = {.family = &layer_family};
-    for (int i = 0; i < layer_family.count; i++)
-        keys.of[i] = &layer_kinds[i]->keys;
-    return keys;
 }
 
 static void read_activation(ModelShape *shape, const Config *config) {

@@ -16,9 +16,7 @@ static void assert_resumed(int count, int stop) {
 }
 
 static int learn_keys(void **state) {
-    static FamilyKeys keys;
-    keys = schedule_keys();
-    config_learn_keys(&keys, 1);
+    config_learn_keys((const Family *const[]){&schedule_family}, 1);
     return make_test_graph(state);
 }
 

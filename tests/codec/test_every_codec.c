@@ -58,8 +58,7 @@ static Trip trip_new(const Codec *codec, int bits, int64_t rows, int64_t columns
 // With the options that an empty config gives. The layout points at the widths, which must not move
 // any more.
 static void trip_begin(Trip *t) {
-    const FamilyKeys keys = codec_keys();
-    config_learn_keys(&keys, 1);
+    config_learn_keys((const Family *const[]){&codec_family}, 1);
     Config config = CONFIGURED();
     assert_ok(codec_configure(t->codec, &config, &t->layout.values, &err));
     if (t->codec->has_widths) {

@@ -102,14 +102,15 @@ static const Key spoke_keys[] = {
 static const Key bell_keys[] = {
     {"train.bell", KEY_DOUBLE, 0, "0.5", NULL, NULL, NULL, "How loud."},
 };
-static const MemberKeys spokes = {spoke_keys, 2, sizeof(Spokes)},
-                        bell = {bell_keys, 1, sizeof(double)};
-
-static const struct Shape wheels[] = {{"bicycle"}, {"cart"}};
-static const Family wheel_family = FAMILY("model.layer", NULL, wheels);
+static const struct Wheel {
+    const char *name;
+    MemberKeys keys;
+} bicycle = {"bicycle", {bell_keys, 1, sizeof(double)}},
+  cart = {"cart", {spoke_keys, 2, sizeof(Spokes)}};
+static const struct Wheel *const wheels[] = {&bicycle, &cart};
+static const Family wheel_family = FAMILY_WITH_KEYS("model.layer", wheels, struct Wheel);
 
 TEST(members_bring_keys_along) {
-    static const FamilyKeys members = {&wheel_family, {&bell, &spokes}};
     const char *text = "{\"model\": {\"spokes\": 8}, \"train\": {\"bell\": 0.25}}";
     Config config, again;
     Spokes values;
@@ -117,14 +118,14 @@ TEST(members_bring_keys_along) {
     int own = config_key_count;
     refused(text, "model.spokes: unknown key");
     config_set_defaults(&config);
-    config_values(&config, &spokes, &values); // they are not registered
+    config_values(&config, &cart.keys, &values); // they are not registered
     assert_true(values.count == 7 && strcmp(values.rim, "wood") == 0);
-    config_learn_keys(&members, 1);
+    config_learn_keys((const Family *const[]){&wheel_family}, 1);
     assert_int_equal(config_key_count, own + 3);
     const char *setting = "model.rim=iron";
     load(&config, text, &setting, 1);
-    config_values(&config, &spokes, &values);
-    config_values(&config, &bell, &loud);
+    config_values(&config, &cart.keys, &values);
+    config_values(&config, &bicycle.keys, &loud);
     assert_true(values.count == 8 && strcmp(values.rim, "iron") == 0 && loud == 0.25);
     refused("{\"model\": {\"rim\": \"irn\"}}", "did you mean 'iron'?");
     refused("{\"model\": {\"spokes\": 10}}", "model.spokes: expected a whole number in [1, 9]");
@@ -135,7 +136,7 @@ TEST(members_bring_keys_along) {
     assert_non_null(strstr(json, "\"rim\": \"iron\""));
     assert_true(strstr(json, "spokes") < strstr(json, "\"train\""));
     load(&again, json, NULL, 0);
-    config_values(&again, &spokes, &values);
+    config_values(&again, &cart.keys, &values);
     assert_int_equal(values.count, 8);
     memory_free(json);
     config_learn_keys(NULL, 0);

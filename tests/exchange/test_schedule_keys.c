@@ -64,7 +64,7 @@ static const Schedule schedule_smooth = {.name = "smooth",
                                          .remembers = remembers,
                                          .changes_result = true};
 static const Schedule *const schedules[] = {&schedule_blocking, &schedule_smooth};
-const Family schedule_family = FAMILY_OF_POINTERS("comm.schedule", NULL, schedules);
+const Family schedule_family = FAMILY_WITH_KEYS("comm.schedule", schedules, Schedule);
 
 // ---- exchanges by it
 
@@ -89,8 +89,7 @@ static void halo(void *context, Rows received, int begin, int end, bool last, co
 
 static void smooth_init(Smooth *s, const char *setting) {
     Config config;
-    const FamilyKeys of_schedules = schedule_keys();
-    config_learn_keys(&of_schedules, 1);
+    config_learn_keys((const Family *const[]){&schedule_family}, 1);
     const char *name = test_text("smooth-%d.json", test_comm.rank);
     test_write_text(test_path(name), "{}");
     assert_ok(config_load(&config, test_path(name), &setting, 1, &err));

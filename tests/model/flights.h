@@ -85,11 +85,10 @@ static inline CodecOptions flight_options(const char *codec, const Residual *fir
 static inline CodecOptions scheduled_options(const char *name, const char *const settings[4]) {
     Config config;
     int count = 0;
-    FamilyKeys keys = schedule_keys();
     CodecOptions options = flight_options("fp32", NULL, NULL);
     while (count < 4 && settings[count] != NULL)
         count++;
-    config_learn_keys(&keys, 1);
+    config_learn_keys((const Family *const[]){&schedule_family}, 1);
     assert_ok(config_load(&config, NULL, settings, count, &err));
     const Schedule *schedule = assert_ok(schedule_find(name, &err));
     assert_ok(schedule_configure(schedule, &config, &options, &err));

@@ -52,12 +52,11 @@ static const char *layer_of(const Case *c) {
 
 static Config case_config(const Case *c) {
     Config config;
-    const FamilyKeys keys = layer_keys();
     const char *settings[8];
     int count = 0;
     for (char *one = strtok(test_text("%s", c->setting), " "); one != NULL; one = strtok(NULL, " "))
         settings[count++] = one;
-    config_learn_keys(&keys, 1);
+    config_learn_keys((const Family *const[]){&layer_family}, 1);
     assert_ok(config_load(&config, NULL, settings, count, &err));
     snprintf(config.model.layer, CONFIG_WORD, "%s", c->kind != NULL ? "" : layer_of(c));
     snprintf(config.lossless.order, CONFIG_WORD, "%s", c->order);

@@ -25,7 +25,7 @@ static const Schedule schedule_kept = {
     .name = "kept", .keeps_in_flight = true, .changes_result = true, .run = kept};
 static const Schedule *const schedules[] = {&schedule_blocking, &schedule_overlap,
                                             &schedule_central, &schedule_kept, &schedule_skip};
-const Family schedule_family = FAMILY_OF_POINTERS("comm.schedule", NULL, schedules);
+const Family schedule_family = FAMILY_WITH_KEYS("comm.schedule", schedules, Schedule);
 
 static const char *const orders[] = {"dropout,norm,activation",
                                      "dropout,activation,norm",

@@ -127,8 +127,7 @@ static void repeat_epoch(const Backend *b, const Kind *kind) {
 }
 
 static void on(const Backend *b) {
-    const FamilyKeys keys = schedule_keys();
-    config_learn_keys(&keys, 1);
+    config_learn_keys((const Family *const[]){&schedule_family}, 1);
     setenv("FRINGE_EMULATED_STREAMS", "random", 1);
     for (int k = 0; k < KINDS; k++) {
         const char *setting = kinds[k].setting, *precision = "run.precision=";

@@ -64,10 +64,9 @@ static void run_config(const char *path, const TestGraph graphs[2]) {
 
 TEST(configs_run_compiled_orders) {
     static const TestGraphKind kinds[2] = {SYMMETRIC, HYPER};
-    const FamilyKeys keys[] = {layer_keys(), codec_keys()};
     TestGraph graphs[2];
     glob_t found;
-    config_learn_keys(keys, 2);
+    config_learn_keys((const Family *const[]){&layer_family, &codec_family}, 2);
     for (int i = 0; i < 2; i++)
         graphs[i] = test_graph(kinds[i], 42, &test_comm);
     const char *pattern = test_text("%s/configs/*.json", getenv("FRINGE_SOURCE"));

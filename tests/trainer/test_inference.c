@@ -19,9 +19,8 @@ static const char *const settings[MODELS][LISTED] = {
 
 static void settle(int which) {
     const char *all[LISTED + 3] = {"train.epochs=2", "model.hidden=[20]", "run.threads=1"};
-    const FamilyKeys keys = layer_keys();
     memcpy(all + 3, settings[which], sizeof settings[which]);
-    config_learn_keys(&keys, 1);
+    config_learn_keys((const Family *const[]){&layer_family}, 1);
     assert_ok(config_load(&config, NULL, all, LISTED + 3, &err));
 }
 

@@ -12,12 +12,15 @@ typedef struct Family {
     const void *table;     // [count], of members or of pointers to members
     int count;
     size_t stride; // bytes from one member to the next; 0: the table holds pointers
+    size_t keys; // where in a member the config keys are that it adds (config.h); 0: none adds any
 } Family;
 #define FAMILY_COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
 #define FAMILY(key, automatic, table)                                                              \
-    { key, automatic, table, FAMILY_COUNT(table), sizeof *(table) }
+    { key, automatic, table, FAMILY_COUNT(table), sizeof *(table), 0 }
 #define FAMILY_OF_POINTERS(key, automatic, table)                                                  \
-    { key, automatic, table, FAMILY_COUNT(table), 0 }
+    { key, automatic, table, FAMILY_COUNT(table), 0, 0 }
+#define FAMILY_WITH_KEYS(key, table, Type)                                                         \
+    { key, NULL, table, FAMILY_COUNT(table), 0, offsetof(Type, keys) }
 
 const void *family_member(const Family *family, int i); // [0, count)
 // The words that a config may use: those of the members, then the automatic one.
