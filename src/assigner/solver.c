@@ -12,20 +12,6 @@
 enum { NICE = 19 };                    // the lowest priority: training goes first
 static const double grace_seconds = 2; // beyond its limit
 
-// $FRINGE_SOLVER, or the program beside this one, or one in PATH.
-static void solver_path(char *out, size_t size) {
-    const char *given = getenv("FRINGE_SOLVER");
-    if (given != NULL && given[0] != 0) {
-        snprintf(out, size, "%s", given);
-        return;
-    }
-    char own[PATH_BYTES];
-    path_program_folder(own, sizeof own);
-    path_join(out, size, own, "fringe-solver");
-    if (!file_exists(out))
-        snprintf(out, size, "fringe-solver");
-}
-
 _Noreturn static void become_solver(const char *path, double limit, int question, int solution) {
     char seconds[32];
     snprintf(seconds, sizeof seconds, "%.3f", limit);
@@ -41,7 +27,7 @@ _Noreturn static void become_solver(const char *path, double limit, int question
 bool solver_start(SolverRun *run, const Problem *problem, const uint8_t *incumbent, double limit) {
     char path[PATH_BYTES];
     *run = (SolverRun){.deadline = clock_seconds() + limit + grace_seconds};
-    solver_path(path, sizeof path);
+    path_of_program(path, sizeof path, "fringe-solver", "FRINGE_SOLVER");
     FILE *question = tmpfile();
     run->solution = tmpfile();
     if (question != NULL && run->solution != NULL && problem_write(problem, incumbent, question) &&

@@ -58,6 +58,19 @@ void path_program_folder(char *out, size_t size) {
         path_folder(out, size, own);
 }
 
+void path_of_program(char *out, size_t size, const char *name, const char *variable) {
+    const char *given = getenv(variable);
+    char own[PATH_BYTES];
+    path_program_folder(own, sizeof own);
+    path_join(out, size, own, name);
+    if (access(out, F_OK) != 0)
+        path_join(out, size, PATH_IN(own, ".."), name);
+    if (given != NULL && given[0] != 0)
+        snprintf(out, size, "%s", given);
+    else if (access(out, F_OK) != 0)
+        snprintf(out, size, "%s", name);
+}
+
 bool path_shipped(char *out, size_t size, const char *name) {
     char program[PATH_BYTES];
     path_program_folder(program, sizeof program);

@@ -65,22 +65,6 @@ void metis_process_clear(MetisProcess *process) {
 
 // ---- the program
 
-// $FRINGE_METIS, or the program beside this one (tests lie one folder below), or one in PATH.
-static void find_program(char *out, size_t size) {
-    const char *given = getenv("FRINGE_METIS");
-    char own[PATH_BYTES];
-    if (given != NULL && given[0] != 0) {
-        snprintf(out, size, "%s", given);
-        return;
-    }
-    path_program_folder(own, sizeof own);
-    path_join(out, size, own, "fringe-metis");
-    if (!file_exists(out))
-        path_join(out, size, own, "../fringe-metis");
-    if (!file_exists(out))
-        snprintf(out, size, "fringe-metis");
-}
-
 // The descriptor stays open in the program; what METIS prints is dropped.
 static int spawn(pid_t *pid, const char *program, int descriptor) {
     enum { ITS_DESCRIPTOR = 3 };
@@ -169,7 +153,7 @@ bool metis_process_run(MetisProcess *process, Error *err) {
     char program[PATH_BYTES];
     pid_t pid;
     bool stopped = false;
-    find_program(program, sizeof program);
+    path_of_program(program, sizeof program, "fringe-metis", "FRINGE_METIS");
     process->job->parent = getpid();
     int failed = spawn(&pid, program, process->descriptor);
     if (failed != 0)

@@ -93,6 +93,9 @@ const char *path_name(const char *path);                    // "a/b" -> "b"
 bool path_ends(const char *path, const char *endings);
 // The folder of the running program, without links; "" if it is unknown.
 void path_program_folder(char *out, size_t size);
+// A program that this one starts: what the environment variable names, or the program beside this
+// one (tests lie one folder below), or its name alone, which is then looked for in PATH.
+void path_of_program(char *out, size_t size, const char *name, const char *variable);
 // The file or folder `name` that came with the program: PREFIX/share/fringe/NAME of an installed
 // one (PREFIX/bin/fringe), or NAME in the source tree around the build folder. False if there is
 // none.
