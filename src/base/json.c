@@ -79,6 +79,11 @@ double json_get_number(const Json *object, const char *key) {
     return value != NULL ? json_number(value) : NAN;
 }
 
+bool json_get_bool(const Json *object, const char *key) {
+    const Json *value = json_get_of(object, key, JSON_BOOL);
+    return value != NULL && json_bool(value);
+}
+
 bool json_get_int(const Json *object, const char *key, int64_t *out) {
     const Json *value = json_get_of(object, key, JSON_NUMBER);
     return value != NULL && json_is_int64(value, out);

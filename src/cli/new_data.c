@@ -76,11 +76,9 @@ static void read_trained(void *context, Error *err) {
     Trained *trained = context;
     const char *path = PATH_IN(trained->folder, "run.json");
     CLEARED(json_drop) Json *run = json_read(path, err);
-    const Json *data = run != NULL ? json_get_of(run, "data", JSON_OBJECT) : NULL;
-    const Json *several = data != NULL ? json_get_of(data, "multilabel", JSON_BOOL) : NULL;
-    const Json *numeric = data != NULL ? json_get_of(data, "numeric", JSON_BOOL) : NULL;
-    trained->numeric = numeric != NULL && json_bool(numeric);
-    trained->multilabel = several != NULL && json_bool(several);
+    const Json *data = json_get_of(run, "data", JSON_OBJECT);
+    trained->numeric = json_get_bool(data, "numeric");
+    trained->multilabel = json_get_bool(data, "multilabel");
     if (err->code == 0 && (data == NULL || !json_get_int(data, "features", &trained->features) ||
                            !json_get_int(data, "classes", &trained->classes)))
         error_data(err, "%s: it does not say what data the run was trained on", path);

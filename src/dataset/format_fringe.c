@@ -136,10 +136,9 @@ static bool parse_manifest(Dataset *d, const Json *manifest, Error *err) {
         return error_data(err, "'multilabel' must be true or false");
     if (numeric != NULL && json_type(numeric) != JSON_BOOL)
         return error_data(err, "'numeric' must be true or false");
-    d->multilabel = multilabel != NULL && json_bool(multilabel);
-    d->numeric = numeric != NULL && json_bool(numeric) && !d->multilabel;
-    const Json *no_sign = json_get(manifest, "unsigned_ids");
-    d->ids.is_unsigned = no_sign != NULL && json_type(no_sign) == JSON_BOOL && json_bool(no_sign);
+    d->multilabel = json_get_bool(manifest, "multilabel");
+    d->numeric = json_get_bool(manifest, "numeric") && !d->multilabel;
+    d->ids.is_unsigned = json_get_bool(manifest, "unsigned_ids");
     d->states_direction = true;
     const char *name = json_get_text(manifest, "name"), *origin = json_get_text(manifest, "origin");
     if (name[0] != 0)

@@ -39,8 +39,7 @@ static int64_t count_of(const Json *figures, const char *key) {
 }
 
 static const char *answer_of(const Json *figures, const char *key) {
-    const Json *value = json_get_of(figures, key, JSON_BOOL);
-    return value != NULL && json_bool(value) ? "yes" : "no";
+    return json_get_bool(figures, key) ? "yes" : "no";
 }
 
 static void print_graph(const Sink *out, const Json *s) {

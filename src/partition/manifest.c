@@ -88,9 +88,8 @@ bool manifest_write(Manifest *manifest, const char *folder, Error *err) {
 
 // Each returns false if the value is missing or has another type.
 static bool get_bool(const Json *object, const char *key, bool *out) {
-    const Json *value = json_get_of(object, key, JSON_BOOL);
-    *out = value != NULL && json_bool(value);
-    return value != NULL;
+    *out = json_get_bool(object, key);
+    return json_get_of(object, key, JSON_BOOL) != NULL;
 }
 
 static bool get_text(const Json *object, const char *key, char *out, size_t size) {

@@ -124,8 +124,7 @@ void comparison_put(JsonWriter *w, const Comparison *c) {
 }
 
 static ComparedVariant variant_of(const Json *from) {
-    const Json *blocking = json_get_of(from, "blocking", JSON_BOOL);
-    ComparedVariant variant = {.blocking = blocking != NULL && json_bool(blocking),
+    ComparedVariant variant = {.blocking = json_get_bool(from, "blocking"),
                                .validation = {NAN, NAN, 0},
                                .test = {json_get_number(from, "test_mean"),
                                         json_get_number(from, "test_deviation"),

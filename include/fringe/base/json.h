@@ -33,6 +33,7 @@ const Json *json_get(const Json *object, const char *key); // NULL if there is n
 const Json *json_get_of(const Json *object, const char *key, JsonType type);
 const char *json_get_text(const Json *object, const char *key);
 double json_get_number(const Json *object, const char *key);
+bool json_get_bool(const Json *object, const char *key);
 bool json_get_int(const Json *object, const char *key, int64_t *out); // as json_is_int64
 const Json *json_first(const Json *container);                        // NULL if empty, or of NULL
 const Json *json_next(const Json *value);                             // NULL at the end
