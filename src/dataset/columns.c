@@ -49,6 +49,14 @@ bool column_is_index(const Table *table, int column) {
            (table->name[column][0] == '\0' || strcmp(plain, "unnamed0") == 0);
 }
 
+const char *column_shown(const Table *table, int column, char out[TABLE_NAME]) {
+    if (table->header)
+        snprintf(out, TABLE_NAME, "%s", table->name[column]);
+    else
+        snprintf(out, TABLE_NAME, "%d", column + 1);
+    return out;
+}
+
 // All names, for messages.
 static const char *list_names(const Table *table, char out[512]) {
     out[0] = '\0';

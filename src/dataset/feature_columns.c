@@ -26,20 +26,13 @@ static Numbers numbers_in(const Sheet *sheet, int column, int64_t *wide, int64_t
     return *wide == 0 ? WORDS : uneven >= 0 ? UNEVEN : empty >= 0 ? HOLES : NUMBERS;
 }
 
-static const char *name_of(const Sheet *sheet, int column, char out[TABLE_NAME]) {
-    if (sheet->table.header)
-        snprintf(out, TABLE_NAME, "%s", sheet->table.name[column]);
-    else
-        snprintf(out, TABLE_NAME, "%d", column + 1);
-    return out;
-}
-
 static bool has_hole(const Sheet *sheet, int column, int64_t row, Error *err) {
     char name[TABLE_NAME];
     return !error_data(err,
                        "%s:%ld: column '%s' has no number here; fill it, or name the features in "
                        "data.columns={\"features\": [...]}",
-                       sheet->table.path, sheet->line[row], SHOWN(name_of(sheet, column, name)));
+                       sheet->table.path, sheet->line[row],
+                       SHOWN(column_shown(&sheet->table, column, name)));
 }
 
 float *feature_numbers(const Sheet *sheet, const FeatureColumns *columns, Error *err) {
@@ -76,9 +69,9 @@ bool feature_columns(const Sheet *sheet, const bool *taken, FeatureColumns *out,
                          "%s:%ld: column '%s' has lists of other lengths above this line and is "
                          "not read",
                          path_name(sheet->table.path), sheet->line[row],
-                         SHOWN(name_of(sheet, c, name)));
+                         SHOWN(column_shown(&sheet->table, c, name)));
         if (are == WORDS && left++ < 4)
-            text_add(words, sizeof words, ", ", "'%.40s'", name_of(sheet, c, name));
+            text_add(words, sizeof words, ", ", "'%.40s'", column_shown(&sheet->table, c, name));
         if (are == NUMBERS && !add_column(out, sheet, c, wide, err))
             return false;
     }
@@ -103,7 +96,7 @@ bool feature_columns_said(const Sheet *sheet, const Config *config, FeatureColum
             return error_data(err,
                               "%s: column '%s' of data.columns does not hold numbers alone, or "
                               "lists of as many",
-                              sheet->table.path, SHOWN(name_of(sheet, column, name)));
+                              sheet->table.path, SHOWN(column_shown(&sheet->table, column, name)));
         if (!add_column(out, sheet, column, wide, err))
             return false;
     }
@@ -114,7 +107,8 @@ void feature_columns_list(const Sheet *sheet, const FeatureColumns *columns, War
     char names[300] = "", name[TABLE_NAME];
     int64_t features = columns->features;
     for (int k = 0; k < columns->count && k < 6; k++) {
-        text_add(names, sizeof names, ", ", "%.40s", name_of(sheet, columns->at[k], name));
+        text_add(names, sizeof names, ", ", "%.40s",
+                 column_shown(&sheet->table, columns->at[k], name));
         if (columns->wide[k] > 1)
             text_add(names, sizeof names, "", " (%ld)", columns->wide[k]);
     }

@@ -49,8 +49,10 @@ static void warn_of_rows(const Join *join) {
     snprintf(rest, sizeof rest, "in %.100s of a node that is not in %s",
              path_name(join->roster->path), join->where);
     warn_of_count(join->dataset, join->roster->rows - known, "row", rest);
-    snprintf(rest, sizeof rest, "without a row in %.100s: no features, no label, no split",
-             path_name(join->roster->path));
+    snprintf(rest, sizeof rest, "without a row in %.100s: %s", path_name(join->roster->path),
+             join->roster->data.x == NULL      ? "no label"
+             : join->roster->data.classes == 0 ? "no features"
+                                               : "no features, no label, no split");
     warn_of_count(join->dataset, join->dataset->nodes - known, "node", rest);
 }
 

@@ -14,7 +14,9 @@ struct NodeFiles {
     char path[PATH_BYTES]; // of data.nodes
     Roster roster;         // of data.nodes that has ids
     bool has_roster;
-    bool signs; // ids are not those of a stream
+    Roster
+        by_id[2]; // of data.features and data.labels that have some; without rows: they have none
+    bool signs;   // ids are not those of a stream
 };
 
 // A table of text, under any name but those of numpy: what begins neither as an archive nor as an
@@ -48,10 +50,13 @@ static bool open_array(NodeFiles *node_files, Npy *npy, const char *path, bool l
     if (!is_table(resolved))
         return npy_read(npy, resolved, err);
     Text text = {0};
-    return text_read(&text, resolved, err) && !refuse_matrix_market(&text, resolved, err) &&
-           (labels
-                ? labels_from_csv(npy, &node_files->names, &text, resolved, node_files->config, err)
-                : features_from_csv(npy, &text, resolved, node_files->config, err));
+    Roster *by_id = node_files->signs ? &node_files->by_id[labels] : NULL;
+    bool ok = text_read(&text, resolved, err) && !refuse_matrix_market(&text, resolved, err) &&
+              (labels ? labels_from_csv(npy, &node_files->names, by_id, &text, resolved,
+                                        node_files->config, err)
+                      : features_from_csv(npy, by_id, &text, resolved, node_files->config, err));
+    node_files->by_id[labels].path = path; // the other ends here
+    return ok;
 }
 
 static bool open_features(NodeFiles *node_files, Error *err) {
@@ -109,6 +114,8 @@ void node_files_close(NodeFiles *node_files) {
     npz_close(node_files->archive);
     npz_close(node_files->nodes);
     roster_close(&node_files->roster);
+    roster_close(&node_files->by_id[0]);
+    roster_close(&node_files->by_id[1]);
     memory_free(node_files);
 }
 
@@ -175,6 +182,14 @@ static bool ids_are_no_features(Dataset *dataset, const char *path, bool table, 
            error_data(err, "its first column is the ids of the nodes, and its rows are not in the "
                            "ascending order of these, as those of data.features are; name it as "
                            "data.nodes with data.columns={\"id\": 1}");
+}
+
+static bool take_by_id(Dataset *dataset, NodeFiles *node_files, Error *err) {
+    for (int k = 0; k < 2; k++)
+        if (node_files->by_id[k].rows > 0 &&
+            !roster_join(dataset, &dataset->ids, &node_files->by_id[k], "the graph", err))
+            return npz_name_file(err, node_files->by_id[k].path);
+    return true;
 }
 
 static bool take_arrays(Dataset *dataset, NodeFiles *node_files, Error *err) {
@@ -282,7 +297,8 @@ static void warn_of_unknown(Dataset *dataset) {
 }
 
 bool node_files_take(Dataset *dataset, NodeFiles *node_files, const char *inside, Error *err) {
-    bool ok = take_nodes(dataset, node_files, err) && take_arrays(dataset, node_files, err) &&
+    bool ok = take_nodes(dataset, node_files, err) && take_by_id(dataset, node_files, err) &&
+              take_arrays(dataset, node_files, err) &&
               take_splits(dataset, node_files, inside, err);
     if (ok)
         warn_of_unknown(dataset);

@@ -1,5 +1,4 @@
-// What a .csv says about nodes: data.nodes with a column of ids, and features or labels whose rows
-// are nodes in their order.
+// What a .csv with a column of ids says about nodes: data.nodes, or features or labels alone.
 
 #include "roster.h"
 
@@ -58,16 +57,17 @@ static int likely_label(const Sheet *sheet) {
     return sheet->table.columns;
 }
 
-static bool find_columns(NodeColumns *columns, const Sheet *sheet, const Config *config,
+// id: the column of ids, if it is known; else -1.
+static bool find_columns(NodeColumns *columns, const Sheet *sheet, int id, const Config *config,
                          Error *err) {
     const Table *t = &sheet->table;
-    if (!t->header && config_column(config, "id", 0) == NULL)
+    if (!t->header && id < 0 && config_column(config, "id", 0) == NULL)
         return error_data(err,
                           "%s: its first line must name its columns, one of them 'id'; or set "
                           "data.columns={\"id\": 1, \"label\": %d}",
                           t->path, t->columns > 1 ? likely_label(sheet) : 2);
-    *columns = (NodeColumns){{-1, -1, -1}, {-1, -1, -1}};
-    if (!column_find(&columns->own[OF_ID], t, config, "id", WORDS_ID, err) ||
+    *columns = (NodeColumns){{id, -1, -1}, {-1, -1, -1}};
+    if ((id < 0 && !column_find(&columns->own[OF_ID], t, config, "id", WORDS_ID, err)) ||
         !column_find(&columns->own[OF_LABEL], t, config, "label", WORDS_LABEL, err) ||
         !column_find(&columns->own[OF_SPLIT], t, config, "split", WORDS_SPLIT, err))
         return false;
@@ -123,8 +123,7 @@ static int64_t *spans_of(const Sheet *sheet, int column, Error *err) {
     return span;
 }
 
-static bool take_labels(Dataset *data, const Sheet *sheet, int column, const Config *config,
-                        Error *err) {
+bool sheet_labels(Dataset *data, const Sheet *sheet, int column, const Config *config, Error *err) {
     FREED int64_t *span = spans_of(sheet, column, err);
     ClassWords words = {sheet->rows,
                         span,
@@ -222,104 +221,50 @@ static void empty_missing(Sheet *sheet, const NodeColumns *columns, Warnings *wa
     }
 }
 
-bool roster_parse_csv(Roster *roster, Text *text, const char *path, const Config *config,
-                      Error *err) {
-    CLEARED(sheet_close) Sheet sheet;
-    NodeColumns columns;
-    *roster = (Roster){.path = path};
-    bool ok = sheet_parse(&sheet, text, path, WORDS_ID, config, err) &&
-              find_columns(&columns, &sheet, config, err) &&
-              take_ids(roster, &sheet, columns.own[OF_ID], config, err);
-    roster->data.nodes = sheet.rows;
-    if (ok)
-        empty_missing(&sheet, &columns, &roster->warnings);
-    return ok && take_features(roster, &sheet, &columns, config, err) &&
-           (columns.own[OF_LABEL] < 0 ||
-            take_labels(&roster->data, &sheet, columns.own[OF_LABEL], config, err)) &&
-           take_splits(roster, &sheet, &columns, err);
-}
-
-bool roster_read_csv(Roster *roster, const char *path, const Config *config, Error *err) {
-    Text text = {0};
-    *roster = (Roster){.path = path};
-    return text_read(&text, path, err) && roster_parse_csv(roster, &text, path, config, err);
-}
-
-// ---- rows in the order of nodes
-
-static bool refuse_ids(const Sheet *sheet, const char *key, Error *err) {
-    for (int c = 0; sheet->table.header && c < sheet->table.columns; c++)
-        if (column_is_word(sheet->table.name[c], "id ids nodeid"))
-            return !error_data(err,
-                               "%s: its column '%s' names nodes by ids; give the file as "
-                               "data.nodes instead of %s, whose rows are nodes in their order",
-                               sheet->table.path, SHOWN(sheet->table.name[c]), key);
-    return false;
-}
-
-bool features_from_csv(Npy *npy, Text *text, const char *path, const Config *config, Error *err) {
-    CLEARED(sheet_close) Sheet sheet;
-    Warnings warnings = {0};
-    FREED FeatureColumns *columns = ALLOC(FeatureColumns, 1, "columns of features");
-    bool ok = sheet_parse(&sheet, text, path, WORDS_ID, config, err) &&
-              !refuse_ids(&sheet, "data.features", err);
-    for (int c = 0; ok && c < sheet.table.columns; c++)
-        sheet_empty_missing(&sheet, c);
-    ok = ok && feature_columns(&sheet, NULL, columns, &warnings, err);
-    if (ok && warnings.text[0] != 0)
-        ok = error_data(err, "%s; features are numbers", warnings.text);
-    *npy = (Npy){.kind = NPY_FLOAT, .item = 4, .rank = 2};
-    if (ok)
-        npy->data = (unsigned char *)feature_numbers(&sheet, columns, err);
-    npy->shape[0] = sheet.rows;
-    npy->shape[1] = columns->features;
-    npy->elements = sheet.rows * columns->features;
-    snprintf(npy->name, sizeof npy->name, "%.250s", path_name(path));
-    return err->code == 0;
-}
-
-// The only column, or the one that is called a label.
-static int label_column(const Sheet *sheet, const Config *config, Error *err) {
+int sheet_label_column(const Sheet *sheet, int id, const Config *config, Error *err) {
     int found = -1, columns = 0, last = -1;
     if (!column_find(&found, &sheet->table, config, "label", WORDS_LABEL, err))
         return -1;
     for (int c = 0; c < sheet->table.columns; c++)
-        if (!column_is_index(&sheet->table, c)) {
+        if (c != id && !column_is_index(&sheet->table, c)) {
             columns++;
             last = c;
         }
     if (found < 0 && columns != 1)
         error_data(err,
                    "%s: %d columns, none of them called label; set data.columns={\"label\": ...}, "
-                   "or, if one of them holds the ids of nodes, name the file as data.nodes, with "
-                   "data.columns={\"id\": 1, \"label\": 2} where it names no columns",
+                   "or {\"id\": 1, \"label\": 2} if one of them holds the ids of nodes",
                    sheet->table.path, columns);
     return found >= 0 ? found : last;
 }
 
-bool labels_from_csv(Npy *npy, NodeIds *names, Text *text, const char *path, const Config *config,
-                     Error *err) {
+bool roster_take(Roster *roster, Sheet *sheet, int id, Use use, const Config *config, Error *err) {
+    NodeColumns columns;
+    *roster = (Roster){.path = sheet->table.path};
+    bool ok = find_columns(&columns, sheet, id, config, err) &&
+              take_ids(roster, sheet, columns.own[OF_ID], config, err);
+    roster->data.nodes = sheet->rows;
+    if (ok && use == USE_LABELS)
+        columns.own[OF_LABEL] = sheet_label_column(sheet, id, config, err);
+    if (!ok || err->code != 0)
+        return false;
+    empty_missing(sheet, &columns, &roster->warnings);
+    return (use == USE_LABELS || take_features(roster, sheet, &columns, config, err)) &&
+           (use == USE_FEATURES || columns.own[OF_LABEL] < 0 ||
+            sheet_labels(&roster->data, sheet, columns.own[OF_LABEL], config, err)) &&
+           (use != USE_ALL || take_splits(roster, sheet, &columns, err));
+}
+
+bool roster_parse_csv(Roster *roster, Text *text, const char *path, const Config *config,
+                      Error *err) {
     CLEARED(sheet_close) Sheet sheet;
-    Dataset data = {0};
-    bool ok = sheet_parse(&sheet, text, path, WORDS_LABEL, config, err) &&
-              !refuse_ids(&sheet, "data.labels", err);
-    int column = ok ? label_column(&sheet, config, err) : -1;
-    data.nodes = sheet.rows;
-    if (column >= 0)
-        sheet_empty_missing(&sheet, column);
-    ok = ok && err->code == 0 && take_labels(&data, &sheet, column, config, err);
-    *npy = (Npy){.kind = NPY_INT, .item = 4, .rank = 1, .shape = {sheet.rows}};
-    npy->elements = sheet.rows;
-    if (ok && data.multilabel) {
-        *npy = (Npy){.kind = NPY_UINT, .item = 1, .rank = 2, .shape = {sheet.rows, data.classes}};
-        npy->elements = sheet.rows * data.classes;
-    }
-    if (data.numeric)
-        npy->kind = NPY_FLOAT;
-    npy->data = (unsigned char *)(data.numeric      ? (void *)data.numbers
-                                  : data.multilabel ? (void *)data.labels
-                                                    : (void *)data.label);
-    *names = data.names;
-    snprintf(npy->name, sizeof npy->name, "%.250s", path_name(path));
-    return ok;
+    *roster = (Roster){.path = path};
+    return sheet_parse(&sheet, text, path, WORDS_ID, config, err) &&
+           roster_take(roster, &sheet, -1, USE_ALL, config, err);
+}
+
+bool roster_read_csv(Roster *roster, const char *path, const Config *config, Error *err) {
+    Text text = {0};
+    *roster = (Roster){.path = path};
+    return text_read(&text, path, err) && roster_parse_csv(roster, &text, path, config, err);
 }

@@ -83,11 +83,20 @@ float *feature_numbers(const Sheet *sheet, const FeatureColumns *columns,
                        Error *err); // [rows, features]; the caller frees them
 void feature_columns_list(const Sheet *sheet, const FeatureColumns *columns, Warnings *warnings);
 
-// ---- nodes_csv.c: features and labels in text, a row for each node in their order. Both take over
-// the text.
-bool features_from_csv(Npy *npy, Text *text, const char *path, const Config *config, Error *err);
-bool labels_from_csv(Npy *npy, NodeIds *names, Text *text, const char *path, const Config *config,
-                     Error *err);
+// ---- nodes_csv.c: what a table with ids is for: features, labels, or, with the splits, all of it
+typedef enum Use { USE_FEATURES, USE_LABELS, USE_ALL } Use;
+// id: its column of ids; -1: it is looked for.
+bool roster_take(Roster *roster, Sheet *sheet, int id, Use use, const Config *config, Error *err);
+// The only column but that of the ids (-1: none), or the one that is called a label.
+int sheet_label_column(const Sheet *sheet, int id, const Config *config, Error *err);
+bool sheet_labels(Dataset *data, const Sheet *sheet, int column, const Config *config, Error *err);
+
+// ---- rows_csv.c: features and labels in text, a row for each node in their order; or, with a
+// column of ids, as a roster, if it is not NULL. Both take over the text.
+bool features_from_csv(Npy *npy, Roster *by_id, Text *text, const char *path, const Config *config,
+                       Error *err);
+bool labels_from_csv(Npy *npy, NodeIds *names, Roster *by_id, Text *text, const char *path,
+                     const Config *config, Error *err);
 
 // ---- classes.c: words of classes become numbers
 typedef struct ClassWords {

@@ -58,6 +58,8 @@ bool column_said(int *column, const Table *table, const char *what, const char *
 // The two columns of one name but for 1 and 2 at its end, such as protein1 and protein2; false if
 // there is a third, or another such pair.
 bool columns_numbered(const Table *table, int two[2]);
+const char *column_shown(const Table *table, int column,
+                         char out[TABLE_NAME]);       // its name, or from 1
 bool column_is_index(const Table *table, int column); // of pandas: no name, or "Unnamed: 0"
 #define WORDS_SOURCE                                                                               \
     "source src from u node1 start startid sender origin fromid fromnode fromnodeid sourceid "     \

@@ -183,7 +183,7 @@ TEST(files_under_other_names) {
          "scipy.io.mmread(\"rows.mtx\")"},
         {"split.csv", "splits", "id,split\na,train\n", "give the split as a column of data.nodes"},
         {"split.npy", "splits", "\x93NUMPY", "and this is none; for example"},
-        {"y.txt", "labels", "0 1\n1 0\n2 1\n", "name the file as data.nodes, with data.columns"},
+        {"y.txt", "labels", "0 1\n1 0\n2 1\n", "or {\"id\": 1, \"label\": 2} if one of them"},
     };
     static const char edges[] = "a b\nb c\nc a\n";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
