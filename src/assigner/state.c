@@ -3,27 +3,14 @@
 
 #include "internal.h"
 
-static Tensor tensor_of(const ChannelAssignment *assigned, const char *what, TensorType type,
-                        int64_t count, const void *data) {
-    Tensor tensor = {.type = type, .rank = 1, .shape = {count}, .data = data};
-    snprintf(tensor.name, sizeof tensor.name, "%s%s", assigned->name, what);
-    return tensor;
-}
-
-// Gathers one list of a channel on rank 0. The caller frees it: memory_free((void *)tensor.data).
-static Tensor gathered(const Assigner *a, const ChannelAssignment *assigned, const char *what,
-                       TensorType type, const void *mine) {
-    int64_t count = assigned_messages(assigned, a->comm);
-    size_t bytes = tensor_type_bytes[type];
-    void *all = memory_alloc(memory_product(count, bytes), "state of the assigner");
-    assigned_gather_rows(assigned, a->comm, mine, all, bytes);
-    return tensor_of(assigned, what, type, count, all);
-}
-
 int assigner_widths(Assigner *a, Tensor tensor[ASSIGNED_CHANNELS]) {
-    for (int i = 0; i < a->channels; i++)
-        tensor[i] = gathered(a, &a->assigned[i], "", TENSOR_U8,
-                             channel_widths(a->assigned[i].of.channel, true));
+    for (int i = 0; i < a->channels; i++) {
+        const ChannelAssignment *assigned = &a->assigned[i];
+        int64_t count = assigned_messages(assigned, a->comm);
+        uint8_t *all = ALLOC(uint8_t, count, "state of the assigner");
+        assigned_gather_rows(assigned, a->comm, channel_widths(assigned->of.channel, true), all, 1);
+        tensor[i] = tensor_vector(TENSOR_U8, count, all, "%s", assigned->name);
+    }
     return a->channels;
 }
 

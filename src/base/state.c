@@ -78,12 +78,6 @@ void state_put_tensor(StateWalk *w, const Tensor *tensor) {
     write_bytes(w, tensor->data, tensor_bytes(tensor));
 }
 
-static Tensor tensor_of(const char *name, TensorType type, int64_t count, const void *data) {
-    Tensor tensor = {.type = type, .rank = 1, .shape = {count}, .data = data};
-    snprintf(tensor.name, sizeof tensor.name, "%s", name);
-    return tensor;
-}
-
 // One rank after the other sends its elements to rank 0, which writes them.
 static void write_pieces(StateWalk *w, const int64_t *place, const void *mine) {
     const Comm *comm = w->comm;
@@ -129,7 +123,7 @@ static void hand_out(const Comm *comm, const void *all, const int64_t *place, vo
 
 bool state_replicated(StateWalk *w, const char *name, TensorType type, int64_t count, void *data,
                       Error *err) {
-    const Tensor tensor = tensor_of(name, type, count, data);
+    const Tensor tensor = tensor_vector(type, count, data, "%s", name);
     if (!w->restores) {
         state_put_tensor(w, &tensor);
         return true;
@@ -147,7 +141,7 @@ bool state_distributed(StateWalk *w, const char *name, TensorType type, int64_t 
                        Error *err) {
     size_t bytes = tensor_type_bytes[type];
     int64_t *place = comm_offsets(w->comm, (int64_t)memory_product(count, bytes));
-    const Tensor all = tensor_of(name, type, place[w->comm->size] / (int64_t)bytes, NULL);
+    const Tensor all = tensor_vector(type, place[w->comm->size] / (int64_t)bytes, NULL, "%s", name);
     const void *found = w->restores ? need(w, name, type, all.shape[0], err) : NULL;
     bool ok = !w->restores || comm_agree(w->comm, err);
     if (!w->restores)

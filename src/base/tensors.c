@@ -16,6 +16,15 @@ const size_t tensor_type_bytes[TENSOR_TYPES] = {4, 8, 4, 8, 1, 2};
 enum { HEAD = 8 };
 static const char metadata_key[] = "__metadata__";
 
+Tensor tensor_vector(TensorType type, int64_t count, const void *data, const char *name, ...) {
+    Tensor tensor = {.type = type, .rank = 1, .shape = {count}, .data = data};
+    va_list arguments;
+    va_start(arguments, name);
+    vsnprintf(tensor.name, sizeof tensor.name, name, arguments);
+    va_end(arguments);
+    return tensor;
+}
+
 int64_t tensor_elements(const Tensor *tensor) {
     int64_t elements = 1;
     for (int i = 0; i < tensor->rank; i++)

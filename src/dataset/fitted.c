@@ -11,23 +11,16 @@ static void join_steps(char out[STEPS_TEXT], const ConfigWords *steps) {
         text_add(out, STEPS_TEXT, " ", "%s", steps->word[i]);
 }
 
-static Tensor array_of(int step, const char *name, TensorType type, int64_t extent,
-                       const void *data) {
-    Tensor t = {.type = type, .rank = 1, .shape = {extent}, .data = data};
-    snprintf(t.name, sizeof t.name, "%d.%s", step, name);
-    return t;
-}
-
 static int put_step(Tensor *out, int step, const FittedStep *fit) {
     int64_t columns = fit->columns;
     if (columns == 0)
         return 0;
     if (fit->begin == NULL) {
-        out[0] = array_of(step, "mean", TENSOR_F64, columns, fit->mean);
-        out[1] = array_of(step, "deviation", TENSOR_F64, columns, fit->deviation);
+        out[0] = tensor_vector(TENSOR_F64, columns, fit->mean, "%d.mean", step);
+        out[1] = tensor_vector(TENSOR_F64, columns, fit->deviation, "%d.deviation", step);
     } else { // wide numbers first, so that all are aligned
-        out[0] = array_of(step, "begin", TENSOR_I64, columns + 1, fit->begin);
-        out[1] = array_of(step, "value", TENSOR_F32, fit->begin[columns], fit->value);
+        out[0] = tensor_vector(TENSOR_I64, columns + 1, fit->begin, "%d.begin", step);
+        out[1] = tensor_vector(TENSOR_F32, fit->begin[columns], fit->value, "%d.value", step);
     }
     return ARRAYS_OF_STEP;
 }

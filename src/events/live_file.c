@@ -6,15 +6,10 @@
 // "id", "count", "free", "pin" of each side; weights; numbers
 enum { TENSORS_OF_SIDE = 4, LIVE_TENSORS = LIVE_SIDES * TENSORS_OF_SIDE + 2, LIVE_NUMBERS = 3 };
 
-static const char *const suffix[LIVE_SIDES] = {"node", "hyperedge"};
+static const char *const suffix[LIVE_SIDES] = {".node", ".hyperedge"};
 
 static Tensor vector(const char *name, int side, TensorType type, int64_t count) {
-    Tensor tensor = {.type = type, .rank = 1, .shape = {count}};
-    if (side < 0)
-        snprintf(tensor.name, sizeof tensor.name, "%s", name);
-    else
-        snprintf(tensor.name, sizeof tensor.name, "%s.%s", name, suffix[side]);
-    return tensor;
+    return tensor_vector(type, count, NULL, "%s%s", name, side < 0 ? "" : suffix[side]);
 }
 
 static void describe(const LiveHypergraph *live, Tensor tensor[LIVE_TENSORS]) {

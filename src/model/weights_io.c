@@ -24,12 +24,8 @@ static Tensor outside(const Parameter *p) {
 static const char *const operator_tensor = "normalisation";
 
 static Tensor operator_name(const ModelShape *shape) {
-    Tensor t = {.type = TENSOR_U8,
-                .rank = 1,
-                .shape = {(int64_t)strlen(shape->normalisation)},
-                .data = shape->normalisation};
-    snprintf(t.name, sizeof t.name, "%s", operator_tensor);
-    return t;
+    const char *name = shape->normalisation;
+    return tensor_vector(TENSOR_U8, (int64_t)strlen(name), name, "%s", operator_tensor);
 }
 
 // Files from elsewhere name no operator.

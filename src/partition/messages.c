@@ -48,11 +48,9 @@ bool messages_write(const Messages *forward, const Messages *backward, const cha
     int count = 0;
     for (int w = 0; w < 2 && of[w] != NULL; w++) {
         const int32_t *list[LISTS] = {of[w]->from, of[w]->to, of[w]->rows};
-        for (int i = 0; i < LISTS; i++, count++) {
-            tensor[count] =
-                (Tensor){.type = TENSOR_I32, .rank = 1, .shape = {of[w]->count}, .data = list[i]};
-            snprintf(tensor[count].name, sizeof tensor[count].name, "%s.%s", way[w], list_names[i]);
-        }
+        for (int i = 0; i < LISTS; i++)
+            tensor[count++] =
+                tensor_vector(TENSOR_I32, of[w]->count, list[i], "%s.%s", way[w], list_names[i]);
     }
     return tensors_write(path, tensor, count, NULL, true, err);
 }

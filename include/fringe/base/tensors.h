@@ -31,6 +31,9 @@ typedef struct Tensor {
                       // 0 bytes)
 } Tensor;
 
+// A tensor of one dimension; its name is printed. The data is borrowed.
+Tensor tensor_vector(TensorType type, int64_t count, const void *data, const char *name, ...)
+    __attribute__((format(printf, 4, 5)));
 // "F32 [3, ?]": extents below 0 are any.
 const char *tensor_describe(char *out, size_t size, TensorType type, int rank,
                             const int64_t *shape);
