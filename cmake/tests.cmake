@@ -31,7 +31,7 @@ set(test_environment
     "OMPI_MCA_btl=self,vader"
     "OMPI_MCA_btl_vader_single_copy_mechanism=none"
     "OMPI_MCA_rmaps_base_oversubscribe=1"
-    "OMPI_MCA_mpi_yield_when_idle=0" # each try to receive would yield, and comm_wait yields itself
+    "OMPI_MCA_mpi_yield_when_idle=1" # ranks that start or end wait in MPI itself, not in comm_wait
     "OMPI_MCA_hwloc_base_binding_policy=none"
     "OMPI_MCA_ess_singleton_isolated=1" # one rank without mpirun starts no daemon
     "HWLOC_COMPONENTS=-pci,-linuxio" # every start of MPI would read the devices of all buses
