@@ -430,6 +430,7 @@ static double *stage_of(const OracleGraph *graph, const ModelShape *shape, int l
 double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const double *p,
                    bool training, uint64_t seed, uint32_t epoch, double *gradient, double *logits) {
     int64_t n = graph->n, k = shape->width[shape->layers];
+    const void *before = test_last();
     OracleLayer layer[MODEL_LAYERS + 1] = {0};
     OracleTime time = {training, training, seed, epoch, shape->random};
     double *stage[MODEL_LAYERS];
@@ -454,5 +455,6 @@ double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const doub
         time.training = true;
         backward(graph, shape, p, stage, layer, gradient, &time);
     }
+    test_clear_since(before); // the matrices: the next ones lie where these did
     return loss;
 }

@@ -48,8 +48,10 @@ char *test_text(const char *format, ...) {
     return text;
 }
 
-void test_clear(void) {
-    while (later != NULL) {
+const void *test_last(void) { return later; }
+
+void test_clear_since(const void *last) {
+    while (later != last) {
         struct Later *done = later;
         later = done->next;
         if (done->clear != NULL)
@@ -57,6 +59,8 @@ void test_clear(void) {
         free(done);
     }
 }
+
+void test_clear(void) { test_clear_since(NULL); }
 
 // --- main
 

@@ -71,6 +71,9 @@ void *test_memory(size_t bytes);
 // Calls clear(of) when the test and what runs after it have ended: the last one first.
 void test_later(void (*clear)(void *of), void *of);
 void test_clear(void); // does so now, between the cases of a test that makes much
+// What the test was given last, or NULL; and clears only what it was given after that.
+const void *test_last(void);
+void test_clear_since(const void *last);
 
 // OWNED(Dataset) d is a Dataset that is cleared where its block ends, OWNED(Trainer) *t a Trainer
 // that is freed there: by what CLEARS_Dataset and CLEARS_Trainer name.

@@ -159,7 +159,8 @@ static void compare_range(const Case *c, const char *name, const float *got, con
                           int64_t begin, int64_t end, double tolerance) {
     double error = 0, norm = 0;
     for (int64_t k = begin; k < end; k++) {
-        error += pow((double)got[k] - want[k], 2);
+        double miss = (double)got[k] - want[k];
+        error += miss * miss;
         norm += want[k] * want[k];
     }
     if (!(sqrt(error) <= tolerance * sqrt(norm) + 1e-9))
@@ -287,13 +288,23 @@ static void run_savings(const Case *c, const TestGraph *w, const Config *config,
     }
 }
 
-// Of parameters in floats; returns the loss.
+static void from_first_rank(double *values, int64_t count) {
+    if (values != NULL)
+        comm_broadcast(&test_comm, values, (size_t)count * sizeof *values, 0);
+}
+
+// Of parameters in floats; returns the loss. The first rank asks for all: each would hear the same.
 static double ask_oracle(const OracleGraph *graph, const ModelShape *shape, const float *p,
                          bool training, double *gradient, double *logits) {
-    double *p64 = TEST_ARRAY(double, shape->state_count);
+    double loss = 0, *p64 = TEST_ARRAY(double, shape->state_count);
     for (int64_t k = 0; k < shape->state_count; k++)
         p64[k] = (double)p[k];
-    return oracle_loss(graph, shape, p64, training, 11, 3, gradient, logits);
+    if (test_comm.rank == 0)
+        loss = oracle_loss(graph, shape, p64, training, 11, 3, gradient, logits);
+    from_first_rank(&loss, 1);
+    from_first_rank(gradient, shape->parameter_count);
+    from_first_rank(logits, graph->n * shape->width[shape->layers]);
+    return loss;
 }
 
 static Truth truth_of_graph(const OracleGraph *graph, const ModelShape *shape) {
