@@ -18,13 +18,8 @@ void list_gather(const Comm *comm, const void *mine, int64_t count, void *all,
 
 void list_scatter(const Comm *comm, const void *all, const int64_t *offset, void *mine,
                   int64_t count, size_t bytes) {
-    FREED int64_t *from = ALLOC(int64_t, comm->size + 1, "lists");
-    FREED int64_t *to = ALLOC(int64_t, comm->size + 1, "lists");
-    for (int r = 0; r <= comm->size; r++) {
-        from[r] = comm->rank == 0 ? offset[r] * (int64_t)bytes : 0;
-        to[r] = r > 0 ? count * (int64_t)bytes : 0; // all of it from rank 0
-    }
-    comm_all_to_all_v(comm, all, from, mine, to);
+    FREED int64_t *at = byte_offsets(comm, offset, count, bytes);
+    comm_scatter_v(comm, all, mine, at);
 }
 
 int64_t assigned_messages(const ChannelAssignment *assigned, const Comm *comm) {

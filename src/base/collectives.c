@@ -211,6 +211,18 @@ void comm_gather_v(const Comm *comm, const void *piece, void *all, const int64_t
                      "pieces for rank 0");
 }
 
+void comm_scatter_v(const Comm *comm, const void *all, void *piece, const int64_t *offset) {
+    const char *from = all;
+    size_t own = part_bytes(offset, comm->rank);
+    if (comm->rank != 0)
+        transfer(comm, 0, NULL, 0, 0, piece, own, TAG_PIECES, "a piece of rank 0");
+    else if (own > 0)
+        copy(piece, from + offset[0], own);
+    for (int r = 1; comm->rank == 0 && r < comm->size; r++)
+        transfer(comm, r, from + offset[r], part_bytes(offset, r), 0, NULL, 0, TAG_PIECES,
+                 "ranks to take their pieces");
+}
+
 // --- reductions: a few values are gathered on every rank. For many values each rank combines its
 // own COLLECTIVE_VALUES for all ranks, then all gather the results: two messages per pair of ranks
 // for size * COLLECTIVE_VALUES values

@@ -107,18 +107,6 @@ static const void *need(const StateWalk *w, const char *name, TensorType type, i
     return found != NULL ? found->data : NULL;
 }
 
-// Rank 0 sends each rank its elements; the others send nothing.
-static void hand_out(const Comm *comm, const void *all, const int64_t *place, void *mine) {
-    int64_t *from = ALLOC(int64_t, comm->size + 1, "places of the ranks' state");
-    FREED int64_t *to = ALLOC(int64_t, comm->size + 1, "places of the ranks' state");
-    for (int r = 0; r <= comm->size; r++) {
-        from[r] = comm->rank == 0 ? place[r] : 0;
-        to[r] = r > 0 ? place[comm->rank + 1] - place[comm->rank] : 0;
-    }
-    comm_all_to_all_v(comm, all, from, mine, to);
-    memory_free(from);
-}
-
 // ---- both
 
 bool state_replicated(StateWalk *w, const char *name, TensorType type, int64_t count, void *data,
@@ -149,7 +137,7 @@ bool state_distributed(StateWalk *w, const char *name, TensorType type, int64_t 
     if (w->writes)
         write_pieces(w, place, mine);
     if (w->restores && ok)
-        hand_out(w->comm, found, place, mine);
+        comm_scatter_v(w->comm, found, mine, place);
     memory_free(place);
     return ok;
 }

@@ -69,6 +69,8 @@ double comm_max_double(const Comm *comm, double value);
 int64_t *comm_offsets(const Comm *comm, int64_t bytes);
 // Gathers pieces of different sizes on rank 0 (offsets in bytes, size+1 entries, known everywhere).
 void comm_gather_v(const Comm *comm, const void *piece, void *all, const int64_t *offset);
+// Rank 0 sends each rank its piece. The others may know no more offsets than their own.
+void comm_scatter_v(const Comm *comm, const void *all, void *piece, const int64_t *offset);
 
 // Makes the ranks agree on an error: if any rank holds one, all get that of the lowest such rank,
 // prefixed with "rank R: " if only some ranks held one and rank 0 did not. Returns true if no rank
