@@ -398,6 +398,8 @@ def _from_graphsage(folder):
     graph, classes, row = (_read_json(f"{path}-{kind}.json") for kind in ("G", "class_map", "id_map"))
     nodes = graph["nodes"]
     place = {node["id"]: i for i, node in enumerate(nodes)}
+    if any(isinstance(v, int) and v != i for v, i in place.items()):
+        raise SystemExit(f"{path}-G.json has numbers as ids that are not those of their places, so its links may mean either")
     ends = [[place[end] if isinstance(end, str) else end for end in (link["source"], link["target"])]
             for link in graph["links"]]
     pairs = np.array(ends, np.int64).reshape(-1, 2)

@@ -63,11 +63,11 @@ void path_of_program(char *out, size_t size, const char *name, const char *varia
     char own[PATH_BYTES];
     path_program_folder(own, sizeof own);
     path_join(out, size, own, name);
-    if (access(out, F_OK) != 0)
+    if (access(out, X_OK) != 0)
         path_join(out, size, PATH_IN(own, ".."), name);
     if (given != NULL && given[0] != 0)
         snprintf(out, size, "%s", given);
-    else if (access(out, F_OK) != 0)
+    else if (access(out, X_OK) != 0)
         snprintf(out, size, "%s", name);
 }
 

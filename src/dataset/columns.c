@@ -114,18 +114,21 @@ bool column_said(int *column, const Table *table, const char *what, const char *
                         table->header ? "" : " (a line without names; give numbers from 1)");
 }
 
+int column_of_words(const Table *table, const char *words) {
+    char word[TABLE_NAME];
+    int column = -1;
+    while (*words != '\0' && column < 0) {
+        size_t length = strcspn(words, " ");
+        snprintf(word, sizeof word, "%.*s", (int)length, words);
+        column = column_named(table, word);
+        words += length + (words[length] == ' ');
+    }
+    return column;
+}
+
 bool column_find(int *column, const Table *table, const Config *config, const char *what,
                  const char *words, Error *err) {
     const char *said = config_column(config, what, 0);
-    char word[TABLE_NAME];
-    *column = -1;
-    if (said != NULL)
-        return column_said(column, table, what, said, err);
-    while (*words != '\0' && *column < 0) {
-        size_t length = strcspn(words, " ");
-        snprintf(word, sizeof word, "%.*s", (int)length, words);
-        *column = column_named(table, word);
-        words += length + (words[length] == ' ');
-    }
-    return true;
+    *column = said != NULL ? -1 : column_of_words(table, words);
+    return said == NULL || column_said(column, table, what, said, err);
 }

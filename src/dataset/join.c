@@ -41,18 +41,32 @@ static int32_t node_of_row(const Join *join, int64_t row) {
     return join->node[join->roster->row[row]];
 }
 
-static void warn_of_rows(const Join *join) {
-    int64_t known = 0;
-    char rest[200];
+static int64_t found_rows(const Join *join) {
+    int64_t found = 0;
     for (int64_t r = 0; r < join->roster->rows; r++)
-        known += node_of_row(join, r) >= 0;
+        found += node_of_row(join, r) >= 0;
+    return found;
+}
+
+static bool has_splits(const Roster *roster) {
+    bool any = roster->has_split;
+    for (int s = 0; s < ROSTER_LISTS; s++)
+        any = any || roster->list[s].id != NULL;
+    return any;
+}
+
+static void warn_of_rows(const Join *join) {
+    const bool features = join->roster->data.x != NULL, labels = join->roster->data.classes > 0;
+    const int64_t known = found_rows(join);
+    char rest[200];
     snprintf(rest, sizeof rest, "in %.100s of a node that is not in %s",
              path_name(join->roster->path), join->where);
     warn_of_count(join->dataset, join->roster->rows - known, "row", rest);
-    snprintf(rest, sizeof rest, "without a row in %.100s: %s", path_name(join->roster->path),
-             join->roster->data.x == NULL      ? "no label"
-             : join->roster->data.classes == 0 ? "no features"
-                                               : "no features, no label, no split");
+    snprintf(rest, sizeof rest, "without a row in %.100s: %s%s%s", path_name(join->roster->path),
+             features ? "no features" : "", features && labels ? ", " : "",
+             labels ? "no label" : "");
+    if (has_splits(join->roster))
+        text_add(rest, sizeof rest, ", ", "no split");
     warn_of_count(join->dataset, join->dataset->nodes - known, "node", rest);
 }
 
@@ -149,10 +163,7 @@ static bool put_split(const Join *join, int s, Error *err) {
 static bool take_splits(const Join *join, Error *err) {
     Dataset *d = join->dataset;
     const Roster *roster = join->roster;
-    bool any = roster->has_split;
-    for (int s = 0; s < ROSTER_LISTS; s++)
-        any = any || roster->list[s].id != NULL;
-    if (!any)
+    if (!has_splits(roster))
         return true;
     if (!dataset_need_split(d, err))
         return false;
@@ -167,11 +178,18 @@ static bool take_splits(const Join *join, Error *err) {
 
 // ---- all of it
 
+// Rows of other nodes alone are those of another graph, or its ids are counted in another way.
+static bool some_are_found(const Join *join, Error *err) {
+    return join->roster->rows == 0 || found_rows(join) > 0 ||
+           error_data(err, "none of its %ld ids is one of %s; both must call a node the same",
+                      join->roster->rows, join->where);
+}
+
 bool roster_join(Dataset *dataset, const NodeIds *ids, Roster *roster, const char *where,
                  Error *err) {
     Join join = {.dataset = dataset, .roster = roster, .where = where};
-    bool ok = find_nodes(&join, ids, err) && take_features(&join, &roster->data, err) &&
-              take_labels(&join, &roster->data, err);
+    bool ok = find_nodes(&join, ids, err) && some_are_found(&join, err) &&
+              take_features(&join, &roster->data, err) && take_labels(&join, &roster->data, err);
     if (ok && (roster->data.x != NULL || roster->data.classes > 0))
         warn_of_rows(&join);
     ok = ok && take_splits(&join, err);
@@ -179,6 +197,19 @@ bool roster_join(Dataset *dataset, const NodeIds *ids, Roster *roster, const cha
     warnings_add_all(&dataset->warnings, &roster->data.warnings);
     memory_free(join.node);
     return ok;
+}
+
+IdsOfRows roster_order(Dataset *dataset, const Roster *roster) {
+    enum { LEAST = 4 }; // rows whose ids are no accident
+    Join join = {.dataset = dataset, .roster = roster};
+    bool known = roster->rows >= LEAST && find_nodes(&join, &dataset->ids, &(Error){0});
+    int64_t found = known ? found_rows(&join) : 0, in_order = 0;
+    for (int64_t r = 0; known && r < roster->rows; r++)
+        in_order += node_of_row(&join, r) == r;
+    memory_free(join.node);
+    return found * 2 <= roster->rows  ? IDS_OF_OTHERS
+           : in_order == roster->rows ? IDS_IN_ORDER
+                                      : IDS_IN_DISORDER;
 }
 
 // ---- of streams

@@ -14,9 +14,8 @@ struct NodeFiles {
     char path[PATH_BYTES]; // of data.nodes
     Roster roster;         // of data.nodes that has ids
     bool has_roster;
-    Roster
-        by_id[2]; // of data.features and data.labels that have some; without rows: they have none
-    bool signs;   // ids are not those of a stream
+    TableIds ids[2]; // of data.features and data.labels, if they are tables
+    bool signs;      // ids are not those of a stream
 };
 
 // A table of text, under any name but those of numpy: what begins neither as an archive nor as an
@@ -50,12 +49,15 @@ static bool open_array(NodeFiles *node_files, Npy *npy, const char *path, bool l
     if (!is_table(resolved))
         return npy_read(npy, resolved, err);
     Text text = {0};
-    Roster *by_id = node_files->signs ? &node_files->by_id[labels] : NULL;
+    TableIds *ids = &node_files->ids[labels], *allowed = node_files->signs ? ids : NULL;
     bool ok = text_read(&text, resolved, err) && !refuse_matrix_market(&text, resolved, err) &&
-              (labels ? labels_from_csv(npy, &node_files->names, by_id, &text, resolved,
+              (labels ? labels_from_csv(npy, &node_files->names, allowed, &text, resolved,
                                         node_files->config, err)
-                      : features_from_csv(npy, by_id, &text, resolved, node_files->config, err));
-    node_files->by_id[labels].path = path; // the other ends here
+                      : features_from_csv(npy, allowed, &text, resolved, node_files->config, err));
+    if (ids->rows.path != NULL)
+        ids->rows.path = path; // the other ends here
+    if (ids->perhaps.path != NULL)
+        ids->perhaps.path = path;
     return ok;
 }
 
@@ -114,8 +116,10 @@ void node_files_close(NodeFiles *node_files) {
     npz_close(node_files->archive);
     npz_close(node_files->nodes);
     roster_close(&node_files->roster);
-    roster_close(&node_files->by_id[0]);
-    roster_close(&node_files->by_id[1]);
+    for (int k = 0; k < 2; k++) {
+        roster_close(&node_files->ids[k].rows);
+        roster_close(&node_files->ids[k].perhaps);
+    }
     memory_free(node_files);
 }
 
@@ -139,7 +143,7 @@ int64_t node_files_rows(const NodeFiles *node_files) {
     return node_files->nodes == NULL ? -1 : npz_layout_rows(&node_files->layout, node_files->nodes);
 }
 
-// ---- ids among features, in their first column
+// ---- ids among features and labels
 
 static float id_as_feature(const NodeIds *ids, int64_t node) {
     return ids->count == 0    ? (float)node
@@ -147,48 +151,45 @@ static float id_as_feature(const NodeIds *ids, int64_t node) {
                               : (float)ids->number[node];
 }
 
-static bool is_column_of_ids(const NodeIds *ids, const float *column, int64_t count) {
-    for (int64_t i = 0; i < count; i++)
-        if (column[i] != id_as_feature(ids, i))
+// The first column of an array.
+static bool begins_with_ids(const Dataset *dataset) {
+    const int64_t least = 4; // nodes whose ids are no accident
+    if (dataset->x == NULL || dataset->features < 2 || dataset->nodes < least ||
+        (dataset->ids.count > 0 && dataset->ids.number == NULL))
+        return false;
+    for (int64_t i = 0; i < dataset->nodes; i++)
+        if (dataset->x[i * dataset->features] != id_as_feature(&dataset->ids, i))
             return false;
     return true;
 }
 
-// In the order of the nodes it is a feature like the others, which is said. In another order the
-// rows of a table are those of other nodes; an array may hold such a feature.
-static bool ids_are_no_features(Dataset *dataset, const char *path, bool table, Error *err) {
-    const int64_t count = dataset->nodes, least = 4; // nodes whose ids are no accident
-    if (dataset->x == NULL || dataset->features < 2 || count < least ||
-        (dataset->ids.count > 0 && dataset->ids.number == NULL))
-        return true;
-    FREED float *column = ALLOC(float, count, "a column of features");
-    bool whole = true;
-    for (int64_t i = 0; i < count; i++) {
-        column[i] = dataset->x[i * dataset->features];
-        whole = whole && column[i] == floorf(column[i]);
-    }
-    if (is_column_of_ids(&dataset->ids, column, count)) {
+// In the order of the nodes a column of ids is a feature like the others, which is said. In another
+// one the rows are those of other nodes.
+static bool rows_are_nodes(Dataset *dataset, const TableIds *ids, const char *path, bool labels,
+                           Error *err) {
+    IdsOfRows are = ids->perhaps.path != NULL             ? roster_order(dataset, &ids->perhaps)
+                    : !labels && begins_with_ids(dataset) ? IDS_IN_ORDER
+                                                          : IDS_OF_OTHERS;
+    if (are == IDS_IN_ORDER && !labels)
         warnings_add(&dataset->warnings,
                      "%s: its first column is the ids of the nodes, and a feature like the others; "
                      "leave it out%s",
                      path_name(path),
-                     table ? ", or name the file as data.nodes with data.columns={\"id\": 1}" : "");
-        return true;
-    }
-    if (!whole || !table)
-        return true;
-    sort_float(column, count);
-    return !is_column_of_ids(&dataset->ids, column, count) ||
-           error_data(err, "its first column is the ids of the nodes, and its rows are not in the "
-                           "ascending order of these, as those of data.features are; name it as "
-                           "data.nodes with data.columns={\"id\": 1}");
+                     ids->perhaps.path != NULL ? ", or set data.columns={\"id\": 1}" : "");
+    return are != IDS_IN_DISORDER ||
+           error_data(err,
+                      "its column '%s' holds ids of nodes, and its rows are not in the ascending "
+                      "order of all of these; set data.columns={\"id\": \"%s\"}, or leave that "
+                      "column out",
+                      ids->column, ids->column);
 }
 
 static bool take_by_id(Dataset *dataset, NodeFiles *node_files, Error *err) {
-    for (int k = 0; k < 2; k++)
-        if (node_files->by_id[k].rows > 0 &&
-            !roster_join(dataset, &dataset->ids, &node_files->by_id[k], "the graph", err))
-            return npz_name_file(err, node_files->by_id[k].path);
+    for (int k = 0; k < 2; k++) {
+        Roster *rows = &node_files->ids[k].rows;
+        if (rows->path != NULL && !roster_join(dataset, &dataset->ids, rows, "the graph", err))
+            return npz_name_file(err, rows->path);
+    }
     return true;
 }
 
@@ -201,11 +202,11 @@ static bool take_arrays(Dataset *dataset, NodeFiles *node_files, Error *err) {
     if (node_files->features.data != NULL &&
         (!features_from_npy(dataset, &node_files->features, dataset->nodes, err) ||
          !features_check(dataset, err) ||
-         !ids_are_no_features(dataset, config->data.features,
-                              is_table(DATASET_PATH(config, config->data.features)), err)))
+         !rows_are_nodes(dataset, &node_files->ids[0], config->data.features, false, err)))
         return error_prefix(err, "%s", config->data.features);
     if (node_files->labels.data != NULL &&
-        !labels_from_npy(dataset, &node_files->labels, dataset->nodes, err))
+        (!labels_from_npy(dataset, &node_files->labels, dataset->nodes, err) ||
+         !rows_are_nodes(dataset, &node_files->ids[1], config->data.labels, true, err)))
         return error_prefix(err, "%s", config->data.labels);
     if (node_files->names.count > 0) {
         node_ids_clear(&dataset->names);

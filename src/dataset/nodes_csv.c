@@ -10,7 +10,7 @@ typedef struct NodeColumns { // -1: there is none
     int mask[3];             // training, validation, test
 } NodeColumns;
 
-// ---- data.nodes
+// ---- its columns
 
 // 1, 0, or -1: it is neither.
 static int truth_of(const Cell *cell) {
@@ -57,9 +57,12 @@ static int likely_label(const Sheet *sheet) {
     return sheet->table.columns;
 }
 
-// id: the column of ids, if it is known; else -1.
-static bool find_columns(NodeColumns *columns, const Sheet *sheet, int id, const Config *config,
-                         Error *err) {
+// id: the column of ids, if it is known; else -1. What data.columns says of labels and splits is
+// meant for the table that is read for these.
+static bool find_columns(NodeColumns *columns, const Sheet *sheet, int id, Use use,
+                         const Config *config, Error *err) {
+    static const Config silent;
+    const Config *of_label = use == USE_ALL && config->data.labels[0] == '\0' ? config : &silent;
     const Table *t = &sheet->table;
     if (!t->header && id < 0 && config_column(config, "id", 0) == NULL)
         return error_data(err,
@@ -68,8 +71,9 @@ static bool find_columns(NodeColumns *columns, const Sheet *sheet, int id, const
                           t->path, t->columns > 1 ? likely_label(sheet) : 2);
     *columns = (NodeColumns){{id, -1, -1}, {-1, -1, -1}};
     if ((id < 0 && !column_find(&columns->own[OF_ID], t, config, "id", WORDS_ID, err)) ||
-        !column_find(&columns->own[OF_LABEL], t, config, "label", WORDS_LABEL, err) ||
-        !column_find(&columns->own[OF_SPLIT], t, config, "split", WORDS_SPLIT, err))
+        !column_find(&columns->own[OF_LABEL], t, of_label, "label", WORDS_LABEL, err) ||
+        !column_find(&columns->own[OF_SPLIT], t, use == USE_ALL ? config : &silent, "split",
+                     WORDS_SPLIT, err))
         return false;
     find_masks(columns->mask, sheet);
     return columns->own[OF_ID] >= 0 ||
@@ -79,7 +83,7 @@ static bool find_columns(NodeColumns *columns, const Sheet *sheet, int id, const
                       t->path);
 }
 
-static bool take_ids(Roster *roster, const Sheet *sheet, int column, const Config *config,
+bool roster_take_ids(Roster *roster, const Sheet *sheet, int column, const Config *config,
                      Error *err) {
     bool text;
     char id[NODE_ID_TEXT];
@@ -194,15 +198,32 @@ static void find_taken(bool *taken, const NodeColumns *columns) {
     }
 }
 
-static bool take_features(Roster *roster, const Sheet *sheet, const NodeColumns *own,
+// A table of features alone has such columns by accident, or has labels among its features.
+static void tell_taken(const Sheet *sheet, const bool *taken, int id, Warnings *warnings) {
+    for (int c = 0; c < sheet->table.columns; c++)
+        if (taken[c] && c != id)
+            warnings_add(warnings,
+                         "%s: column '%s' has the name of labels or splits, so it is no feature; "
+                         "data.columns={\"features\": [...]} names those that are",
+                         path_name(sheet->table.path), SHOWN(sheet->table.name[c]));
+}
+
+static bool take_features(Roster *roster, const Sheet *sheet, const NodeColumns *own, Use use,
                           const Config *config, Error *err) {
     FREED FeatureColumns *columns = ALLOC(FeatureColumns, 1, "columns of features");
     FREED bool *taken = ALLOC(bool, TABLE_COLUMNS, "columns of features");
+    const bool said = config_column(config, "features", 0) != NULL;
+    Warnings left = {0};
     find_taken(taken, own);
-    if (config_column(config, "features", 0) != NULL
-            ? !feature_columns_said(sheet, config, columns, err)
-            : !feature_columns(sheet, taken, columns, &roster->warnings, err))
+    if (said ? !feature_columns_said(sheet, config, columns, err)
+             : !feature_columns(sheet, taken, columns, &left, err))
         return false;
+    if (use == USE_FEATURES && (left.text[0] != '\0' || columns->count == 0))
+        return error_data(err, "%s; features are numbers",
+                          left.text[0] != '\0' ? left.text : "it has no column of features");
+    if (use == USE_FEATURES && !said)
+        tell_taken(sheet, taken, own->own[OF_ID], &roster->warnings);
+    warnings_add_all(&roster->warnings, &left);
     if (columns->count > 0)
         roster->data.x = feature_numbers(sheet, columns, err);
     roster->data.features = columns->features;
@@ -239,20 +260,23 @@ int sheet_label_column(const Sheet *sheet, int id, const Config *config, Error *
 }
 
 bool roster_take(Roster *roster, Sheet *sheet, int id, Use use, const Config *config, Error *err) {
+    const bool all = use == USE_ALL; // but for what the config names a file of its own for
+    const bool features = use == USE_FEATURES || (all && config->data.features[0] == '\0');
+    const bool labels = use == USE_LABELS || (all && config->data.labels[0] == '\0');
     NodeColumns columns;
     *roster = (Roster){.path = sheet->table.path};
-    bool ok = find_columns(&columns, sheet, id, config, err) &&
-              take_ids(roster, sheet, columns.own[OF_ID], config, err);
+    bool ok = find_columns(&columns, sheet, id, use, config, err) &&
+              roster_take_ids(roster, sheet, columns.own[OF_ID], config, err);
     roster->data.nodes = sheet->rows;
     if (ok && use == USE_LABELS)
         columns.own[OF_LABEL] = sheet_label_column(sheet, id, config, err);
     if (!ok || err->code != 0)
         return false;
     empty_missing(sheet, &columns, &roster->warnings);
-    return (use == USE_LABELS || take_features(roster, sheet, &columns, config, err)) &&
-           (use == USE_FEATURES || columns.own[OF_LABEL] < 0 ||
+    return (!features || take_features(roster, sheet, &columns, use, config, err)) &&
+           (!labels || columns.own[OF_LABEL] < 0 ||
             sheet_labels(&roster->data, sheet, columns.own[OF_LABEL], config, err)) &&
-           (use != USE_ALL || take_splits(roster, sheet, &columns, err));
+           (!all || take_splits(roster, sheet, &columns, err));
 }
 
 bool roster_parse_csv(Roster *roster, Text *text, const char *path, const Config *config,

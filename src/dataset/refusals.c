@@ -118,7 +118,8 @@ static const struct {
     {"out1_graph_edges.txt", "Geom-GCN", "out1_graph_edges.txt", "out1_node_feature_label.txt", ""},
     {".cites", "LINQS", ".cites", ".content", ""},
     {"_target.csv", "MUSAE", "_edges.csv", "_target.csv",
-     "; data.features is its JSON of features, converted"},
+     "; where it has new_id, with data.columns={\"id\": \"new_id\"}; data.features is its JSON of "
+     "features, converted"},
 };
 
 static bool is_folder_of_others(const char *path, Error *err) {

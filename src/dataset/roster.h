@@ -43,6 +43,9 @@ bool roster_keys_fit(const Npz *npz, Error *err);
 // dataset are known, or its nodes are ids 0 to n-1. (join.c)
 bool roster_join(Dataset *dataset, const NodeIds *ids, Roster *roster, const char *where,
                  Error *err);
+// What the ids of rows say of them, if they are nodes in their order. (join.c)
+typedef enum IdsOfRows { IDS_OF_OTHERS, IDS_IN_ORDER, IDS_IN_DISORDER } IdsOfRows;
+IdsOfRows roster_order(Dataset *dataset, const Roster *roster);
 
 // ---- sheet.c: a whole table
 typedef struct Sheet { // a whole table
@@ -85,17 +88,26 @@ void feature_columns_list(const Sheet *sheet, const FeatureColumns *columns, War
 
 // ---- nodes_csv.c: what a table with ids is for: features, labels, or, with the splits, all of it
 typedef enum Use { USE_FEATURES, USE_LABELS, USE_ALL } Use;
+// Each row has another id.
+bool roster_take_ids(Roster *roster, const Sheet *sheet, int column, const Config *config,
+                     Error *err);
 // id: its column of ids; -1: it is looked for.
 bool roster_take(Roster *roster, Sheet *sheet, int id, Use use, const Config *config, Error *err);
 // The only column but that of the ids (-1: none), or the one that is called a label.
 int sheet_label_column(const Sheet *sheet, int id, const Config *config, Error *err);
 bool sheet_labels(Dataset *data, const Sheet *sheet, int column, const Config *config, Error *err);
 
-// ---- rows_csv.c: features and labels in text, a row for each node in their order; or, with a
-// column of ids, as a roster, if it is not NULL. Both take over the text.
-bool features_from_csv(Npy *npy, Roster *by_id, Text *text, const char *path, const Config *config,
+// ---- rows_csv.c: features and labels in text, a row for each node in their order, or for each id.
+// Both take over the text.
+typedef struct TableIds {
+    Roster rows;             // of a table with a column of ids; path = NULL: it has none
+    Roster perhaps;          // ids of a column that may be some; path = NULL: there is none
+    char column[TABLE_NAME]; // its name
+} TableIds;
+// ids = NULL: a column of ids is refused.
+bool features_from_csv(Npy *npy, TableIds *ids, Text *text, const char *path, const Config *config,
                        Error *err);
-bool labels_from_csv(Npy *npy, NodeIds *names, Roster *by_id, Text *text, const char *path,
+bool labels_from_csv(Npy *npy, NodeIds *names, TableIds *ids, Text *text, const char *path,
                      const Config *config, Error *err);
 
 // ---- classes.c: words of classes become numbers

@@ -48,9 +48,10 @@ void cell_unquote(Cell *cell);           // once, in the text itself: the line c
 bool cell_number(const Table *table, const Cell *cell, float *out);
 
 // ---- columns.c
-// The column that data.columns names under `what`, or else the first of `words` (blanks between
-// them) that is a name; -1: there is none. False with an error: data.columns names none that is
-// there.
+// The first of `words` (blanks between them) that is a name; -1: there is none.
+int column_of_words(const Table *table, const char *words);
+// The column that data.columns names under `what`, or else that of the words. False with an error:
+// data.columns names none that is there.
 bool column_find(int *column, const Table *table, const Config *config, const char *what,
                  const char *words, Error *err);
 // The column that data.columns names so under `what`, by a name or a number from 1.

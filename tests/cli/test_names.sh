@@ -55,7 +55,7 @@ expect "ids in the order of the nodes" 0 'x.csv: its first column is the ids of 
     "$FRINGE" partition gaps.json --parts 2
 grep -q "warning .* 14 nodes are of the class 'unknown'" out || fail "a class that is none: $(cat out)"
 tac x.csv >turned.csv
-expect "and in another" 65 'turned.csv: its first column is the ids of the nodes, and its rows are not in the ascending order' \
+expect "and in another" 65 'holds ids of nodes, and its rows are not in the ascending order' \
     "$FRINGE" partition gaps.json --parts 2 --set data.features=turned.csv
 awk -F, '{print 1 + $1 "," $2 "," $3}' x.csv >others.csv
 expect "whole numbers that are no ids" 0 '^dataset +gaps$' "$FRINGE" partition gaps.json --parts 2 --set data.features=others.csv

@@ -39,12 +39,14 @@ static void read_nodes(Text *text, const Config *config, bool named, Error *err)
 static void read_rows(Text *text, const Config *config, bool labels, Error *err) {
     Npy npy = {0};
     CLEARED(node_ids_clear) NodeIds names = {0};
-    CLEARED(roster_close) Roster by_id = {0};
-    bool ok = labels ? labels_from_csv(&npy, &names, &by_id, text, "fuzz", config, err)
-                     : features_from_csv(&npy, &by_id, text, "fuzz", config, err);
+    TableIds ids = {0};
+    bool ok = labels ? labels_from_csv(&npy, &names, &ids, text, "fuzz", config, err)
+                     : features_from_csv(&npy, &ids, text, "fuzz", config, err);
     FUZZ_CHECK(ok == (err->code == 0));
-    FUZZ_CHECK(!ok || npy.shape[0] > 0 || by_id.rows > 0);
+    FUZZ_CHECK(!ok || npy.shape[0] > 0 || ids.rows.rows > 0);
     npy_clear(&npy);
+    roster_close(&ids.rows);
+    roster_close(&ids.perhaps);
 }
 
 FUZZER {

@@ -538,6 +538,9 @@ def folder_of_graphsage():
     assert np.array_equal(program_reads("out.npz").labels, several)
     os.remove("sage/mini-id_map.json")
     refused("damaged or no folder of GraphSAGE", "sage")
+    write("sage/mini-id_map.json", "{}")
+    write("sage/mini-G.json", json.dumps({"nodes": [{"id": 1}, {"id": 0}], "links": links[:1]}))
+    refused("its links may mean either", "sage")
 
 
 def unknown_files():
