@@ -391,17 +391,20 @@ def _from_planetoid(folder):
 
 
 def _from_graphsage(folder):
-    """NAME-G.json, -class_map.json and -id_map.json, and -feats.npy if there is one. An end of a link is the place of its
-    node, as networkx wrote it then, or an id that is a word."""
+    """NAME-G.json, -class_map.json and -id_map.json, and -feats.npy if there is one. Ends of links are places of nodes, as
+    networkx wrote them then, or ids."""
     name = next(f for f in sorted(os.listdir(folder)) if f.endswith("-class_map.json")).removesuffix("-class_map.json")
     path = os.path.join(folder, name)
     graph, classes, row = (_read_json(f"{path}-{kind}.json") for kind in ("G", "class_map", "id_map"))
     nodes = graph["nodes"]
     place = {node["id"]: i for i, node in enumerate(nodes)}
-    if any(isinstance(v, int) and v != i for v, i in place.items()):
-        raise SystemExit(f"{path}-G.json has numbers as ids that are not those of their places, so its links may mean either")
-    ends = [[place[end] if isinstance(end, str) else end for end in (link["source"], link["target"])]
-            for link in graph["links"]]
+    ends = [(link["source"], link["target"]) for link in graph["links"]]
+    ids = all(end in place for pair in ends for end in pair)
+    places = all(isinstance(end, int) and 0 <= end < len(nodes) for pair in ends for end in pair)
+    if ids and places and any(place[end] != end for pair in ends for end in pair):
+        raise SystemExit(f"{path}-G.json has links whose ends may be ids or places of nodes")
+    if not places:
+        ends = [[place[end] if end in place else end for end in pair] for pair in ends]
     pairs = np.array(ends, np.int64).reshape(-1, 2)
     held = [(bool(node.get("val")), bool(node.get("test"))) for node in nodes]
     val, test = np.array(held, bool).reshape(-1, 2).T

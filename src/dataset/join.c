@@ -181,14 +181,16 @@ static bool take_splits(const Join *join, Error *err) {
 // Rows of other nodes alone are those of another graph, or its ids are counted in another way.
 static bool some_are_found(const Join *join, Error *err) {
     return join->roster->rows == 0 || found_rows(join) > 0 ||
-           error_data(err, "none of its %ld ids is one of %s; both must call a node the same",
+           error_data(err,
+                      "none of its %ld ids is one of %s; both must call a node the same, and "
+                      "data.columns={\"id\": ...} names the column of ids",
                       join->roster->rows, join->where);
 }
 
 bool roster_join(Dataset *dataset, const NodeIds *ids, Roster *roster, const char *where,
-                 Error *err) {
+                 bool whole, Error *err) {
     Join join = {.dataset = dataset, .roster = roster, .where = where};
-    bool ok = find_nodes(&join, ids, err) && some_are_found(&join, err) &&
+    bool ok = find_nodes(&join, ids, err) && (!whole || some_are_found(&join, err)) &&
               take_features(&join, &roster->data, err) && take_labels(&join, &roster->data, err);
     if (ok && (roster->data.x != NULL || roster->data.classes > 0))
         warn_of_rows(&join);
@@ -197,19 +199,6 @@ bool roster_join(Dataset *dataset, const NodeIds *ids, Roster *roster, const cha
     warnings_add_all(&dataset->warnings, &roster->data.warnings);
     memory_free(join.node);
     return ok;
-}
-
-IdsOfRows roster_order(Dataset *dataset, const Roster *roster) {
-    enum { LEAST = 4 }; // rows whose ids are no accident
-    Join join = {.dataset = dataset, .roster = roster};
-    bool known = roster->rows >= LEAST && find_nodes(&join, &dataset->ids, &(Error){0});
-    int64_t found = known ? found_rows(&join) : 0, in_order = 0;
-    for (int64_t r = 0; known && r < roster->rows; r++)
-        in_order += node_of_row(&join, r) == r;
-    memory_free(join.node);
-    return found * 2 <= roster->rows  ? IDS_OF_OTHERS
-           : in_order == roster->rows ? IDS_IN_ORDER
-                                      : IDS_IN_DISORDER;
 }
 
 // ---- of streams
@@ -250,6 +239,6 @@ bool dataset_join(Dataset *dataset, const uint64_t *id, const char *nodes, int64
     CLEARED(roster_close) Roster roster = {0};
     CLEARED(npz_drop) Npz *npz = npz_open(nodes, err);
     bool ok = npz != NULL && roster_read_npz(&roster, npz, nodes, &nothing, true, err) &&
-              roster_join(dataset, &ids, &roster, "the stream", err);
+              roster_join(dataset, &ids, &roster, "the stream", false, err);
     return ok || npz_name_file(err, nodes);
 }

@@ -54,10 +54,10 @@ static bool open_array(NodeFiles *node_files, Npy *npy, const char *path, bool l
               (labels ? labels_from_csv(npy, &node_files->names, allowed, &text, resolved,
                                         node_files->config, err)
                       : features_from_csv(npy, allowed, &text, resolved, node_files->config, err));
-    if (ids->rows.path != NULL)
-        ids->rows.path = path; // the other ends here
-    if (ids->perhaps.path != NULL)
-        ids->perhaps.path = path;
+    if (ids->rows.path != NULL) { // the other one ends here
+        ids->rows.path = path;
+        ids->rows.kind = (IdKind){0};
+    }
     return ok;
 }
 
@@ -116,10 +116,8 @@ void node_files_close(NodeFiles *node_files) {
     npz_close(node_files->archive);
     npz_close(node_files->nodes);
     roster_close(&node_files->roster);
-    for (int k = 0; k < 2; k++) {
-        roster_close(&node_files->ids[k].rows);
-        roster_close(&node_files->ids[k].perhaps);
-    }
+    table_ids_clear(&node_files->ids[0]);
+    table_ids_clear(&node_files->ids[1]);
     memory_free(node_files);
 }
 
@@ -143,51 +141,74 @@ int64_t node_files_rows(const NodeFiles *node_files) {
     return node_files->nodes == NULL ? -1 : npz_layout_rows(&node_files->layout, node_files->nodes);
 }
 
-// ---- ids among features and labels
+// ---- ids among features
 
-static float id_as_feature(const NodeIds *ids, int64_t node) {
-    return ids->count == 0    ? (float)node
-           : ids->is_unsigned ? (float)(uint64_t)ids->number[node]
-                              : (float)ids->number[node];
+static double id_as_feature(const NodeIds *ids, int64_t node) {
+    return (double)(ids->count == 0    ? (float)node
+                    : ids->is_unsigned ? (float)(uint64_t)ids->number[node]
+                                       : (float)ids->number[node]);
 }
 
-// The first column of an array.
-static bool begins_with_ids(const Dataset *dataset) {
+static double at(const Dataset *d, int64_t node, int64_t column) {
+    return (double)d->x[node * d->features + column];
+}
+
+// The numbers of a column are the ids of all nodes, in their order or in another one.
+typedef enum IdsOfColumn { NO_IDS, IDS_IN_ORDER, IDS_IN_DISORDER } IdsOfColumn;
+static IdsOfColumn ids_of_column(const Dataset *d, int64_t column) {
+    bool in_order = true;
+    double sum = 0, ids = 0; // the same of the same numbers, but for what rounding leaves
+    for (int64_t i = 0; i < d->nodes; i++) {
+        double id = id_as_feature(&d->ids, i), x = at(d, i, column);
+        if (x != floor(x))
+            return NO_IDS;
+        in_order = in_order && x == id;
+        sum += x;
+        ids += id;
+    }
+    if (in_order || fabs(sum - ids) > 1e-9 * fabs(ids))
+        return in_order ? IDS_IN_ORDER : NO_IDS;
+    FREED float *sorted = ALLOC(float, d->nodes, "a column of features");
+    for (int64_t i = 0; i < d->nodes; i++)
+        sorted[i] = (float)at(d, i, column);
+    sort_float(sorted, d->nodes);
+    for (int64_t i = 0; i < d->nodes; i++)
+        if ((double)sorted[i] != id_as_feature(&d->ids, i))
+            return NO_IDS;
+    return IDS_IN_DISORDER;
+}
+
+// In the order of the nodes ids are a feature like the others, which is said of the first column.
+// In another order the rows of a table are those of other nodes; an array may hold such a feature.
+static bool ids_are_no_features(Dataset *dataset, const char *path, bool table, Error *err) {
     const int64_t least = 4; // nodes whose ids are no accident
     if (dataset->x == NULL || dataset->features < 2 || dataset->nodes < least ||
         (dataset->ids.count > 0 && dataset->ids.number == NULL))
-        return false;
-    for (int64_t i = 0; i < dataset->nodes; i++)
-        if (dataset->x[i * dataset->features] != id_as_feature(&dataset->ids, i))
-            return false;
+        return true;
+    for (int64_t c = 0; c < (table ? dataset->features : 1); c++) {
+        IdsOfColumn are = ids_of_column(dataset, c);
+        if (are == IDS_IN_ORDER && c == 0)
+            warnings_add(&dataset->warnings,
+                         "%s: its first feature is the ids of the nodes, and one like the others; "
+                         "leave it out%s",
+                         path_name(path),
+                         table ? ", or say in data.columns that its column is the id" : "");
+        if (are == IDS_IN_DISORDER && table)
+            return error_data(
+                err,
+                "its feature %ld is the ids of the nodes, and its rows are not in the "
+                "ascending order of these; say in data.columns={\"id\": ...} which "
+                "column that is",
+                c + 1);
+    }
     return true;
-}
-
-// In the order of the nodes a column of ids is a feature like the others, which is said. In another
-// one the rows are those of other nodes.
-static bool rows_are_nodes(Dataset *dataset, const TableIds *ids, const char *path, bool labels,
-                           Error *err) {
-    IdsOfRows are = ids->perhaps.path != NULL             ? roster_order(dataset, &ids->perhaps)
-                    : !labels && begins_with_ids(dataset) ? IDS_IN_ORDER
-                                                          : IDS_OF_OTHERS;
-    if (are == IDS_IN_ORDER && !labels)
-        warnings_add(&dataset->warnings,
-                     "%s: its first column is the ids of the nodes, and a feature like the others; "
-                     "leave it out%s",
-                     path_name(path),
-                     ids->perhaps.path != NULL ? ", or set data.columns={\"id\": 1}" : "");
-    return are != IDS_IN_DISORDER ||
-           error_data(err,
-                      "its column '%s' holds ids of nodes, and its rows are not in the ascending "
-                      "order of all of these; set data.columns={\"id\": \"%s\"}, or leave that "
-                      "column out",
-                      ids->column, ids->column);
 }
 
 static bool take_by_id(Dataset *dataset, NodeFiles *node_files, Error *err) {
     for (int k = 0; k < 2; k++) {
         Roster *rows = &node_files->ids[k].rows;
-        if (rows->path != NULL && !roster_join(dataset, &dataset->ids, rows, "the graph", err))
+        if (rows->path != NULL &&
+            !roster_join(dataset, &dataset->ids, rows, "the graph", true, err))
             return npz_name_file(err, rows->path);
     }
     return true;
@@ -202,11 +223,12 @@ static bool take_arrays(Dataset *dataset, NodeFiles *node_files, Error *err) {
     if (node_files->features.data != NULL &&
         (!features_from_npy(dataset, &node_files->features, dataset->nodes, err) ||
          !features_check(dataset, err) ||
-         !rows_are_nodes(dataset, &node_files->ids[0], config->data.features, false, err)))
+         !ids_are_no_features(dataset, config->data.features,
+                              is_table(DATASET_PATH(config, config->data.features)), err)))
         return error_prefix(err, "%s", config->data.features);
     if (node_files->labels.data != NULL &&
-        (!labels_from_npy(dataset, &node_files->labels, dataset->nodes, err) ||
-         !rows_are_nodes(dataset, &node_files->ids[1], config->data.labels, true, err)))
+        (!labels_are_in_order(dataset, &node_files->ids[1], err) ||
+         !labels_from_npy(dataset, &node_files->labels, dataset->nodes, err)))
         return error_prefix(err, "%s", config->data.labels);
     if (node_files->names.count > 0) {
         node_ids_clear(&dataset->names);
@@ -259,7 +281,7 @@ bool node_files_join(Dataset *dataset, NodeFiles *node_files, const uint64_t *id
 
 static bool take_nodes(Dataset *dataset, NodeFiles *node_files, Error *err) {
     if (node_files->has_roster)
-        return roster_join(dataset, &dataset->ids, &node_files->roster, "the graph", err) ||
+        return roster_join(dataset, &dataset->ids, &node_files->roster, "the graph", true, err) ||
                npz_name_file(err, node_files->path);
     if (node_files->nodes == NULL)
         return true;

@@ -57,12 +57,23 @@ static int likely_label(const Sheet *sheet) {
     return sheet->table.columns;
 }
 
-// id: the column of ids, if it is known; else -1. What data.columns says of labels and splits is
-// meant for the table that is read for these.
+// What data.columns says of labels and splits is meant for the table that is read for these. In
+// another one a column of that name is no feature, and a number says nothing.
+static bool find_other(int *column, const Sheet *sheet, const Config *config, const char *what,
+                       const char *words, bool meant, Error *err) {
+    const char *said = config_column(config, what, 0);
+    if (meant)
+        return column_find(column, &sheet->table, config, what, words, err);
+    *column = column_of_words(&sheet->table, words);
+    if (said != NULL && strspn(said, "0123456789") < strlen(said))
+        column_said(column, &sheet->table, what, said, &(Error){0});
+    return true;
+}
+
+// id: the column of ids, if it is known; else -1.
 static bool find_columns(NodeColumns *columns, const Sheet *sheet, int id, Use use,
                          const Config *config, Error *err) {
-    static const Config silent;
-    const Config *of_label = use == USE_ALL && config->data.labels[0] == '\0' ? config : &silent;
+    const bool all = use == USE_ALL;
     const Table *t = &sheet->table;
     if (!t->header && id < 0 && config_column(config, "id", 0) == NULL)
         return error_data(err,
@@ -71,9 +82,9 @@ static bool find_columns(NodeColumns *columns, const Sheet *sheet, int id, Use u
                           t->path, t->columns > 1 ? likely_label(sheet) : 2);
     *columns = (NodeColumns){{id, -1, -1}, {-1, -1, -1}};
     if ((id < 0 && !column_find(&columns->own[OF_ID], t, config, "id", WORDS_ID, err)) ||
-        !column_find(&columns->own[OF_LABEL], t, of_label, "label", WORDS_LABEL, err) ||
-        !column_find(&columns->own[OF_SPLIT], t, use == USE_ALL ? config : &silent, "split",
-                     WORDS_SPLIT, err))
+        !find_other(&columns->own[OF_LABEL], sheet, config, "label", WORDS_LABEL,
+                    all && config->data.labels[0] == '\0', err) ||
+        !find_other(&columns->own[OF_SPLIT], sheet, config, "split", WORDS_SPLIT, all, err))
         return false;
     find_masks(columns->mask, sheet);
     return columns->own[OF_ID] >= 0 ||
@@ -218,9 +229,10 @@ static bool take_features(Roster *roster, const Sheet *sheet, const NodeColumns 
     if (said ? !feature_columns_said(sheet, config, columns, err)
              : !feature_columns(sheet, taken, columns, &left, err))
         return false;
-    if (use == USE_FEATURES && (left.text[0] != '\0' || columns->count == 0))
-        return error_data(err, "%s; features are numbers",
-                          left.text[0] != '\0' ? left.text : "it has no column of features");
+    if (use == USE_FEATURES && left.text[0] != '\0')
+        return error_data(err, "%s; features are numbers", left.text);
+    if (use == USE_FEATURES && columns->count == 0)
+        return error_data(err, "%s: it has no column of features", sheet->table.path);
     if (use == USE_FEATURES && !said)
         tell_taken(sheet, taken, own->own[OF_ID], &roster->warnings);
     warnings_add_all(&roster->warnings, &left);

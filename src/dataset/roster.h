@@ -41,11 +41,9 @@ bool roster_keys_fit(const Npz *npz, Error *err);
 
 // Puts what the rows hold at their nodes; `where` ("the stream") is for warnings. The ids of the
 // dataset are known, or its nodes are ids 0 to n-1. (join.c)
+// whole: it is an error if none of the rows is of one of its nodes, as of a snapshot it is not.
 bool roster_join(Dataset *dataset, const NodeIds *ids, Roster *roster, const char *where,
-                 Error *err);
-// What the ids of rows say of them, if they are nodes in their order. (join.c)
-typedef enum IdsOfRows { IDS_OF_OTHERS, IDS_IN_ORDER, IDS_IN_DISORDER } IdsOfRows;
-IdsOfRows roster_order(Dataset *dataset, const Roster *roster);
+                 bool whole, Error *err);
 
 // ---- sheet.c: a whole table
 typedef struct Sheet { // a whole table
@@ -100,10 +98,13 @@ bool sheet_labels(Dataset *data, const Sheet *sheet, int column, const Config *c
 // ---- rows_csv.c: features and labels in text, a row for each node in their order, or for each id.
 // Both take over the text.
 typedef struct TableIds {
-    Roster rows;             // of a table with a column of ids; path = NULL: it has none
-    Roster perhaps;          // ids of a column that may be some; path = NULL: there is none
-    char column[TABLE_NAME]; // its name
+    Roster rows; // of a table with a column of ids; path = NULL: it has none
+    Sheet sheet; // of labels by rows, if it has other columns; rows = 0: it is not kept
+    int label;   // its column
 } TableIds;
+void table_ids_clear(TableIds *ids);
+// False with an error if a column of the labels' table holds ids of nodes in another order.
+bool labels_are_in_order(const Dataset *dataset, const TableIds *ids, Error *err);
 // ids = NULL: a column of ids is refused.
 bool features_from_csv(Npy *npy, TableIds *ids, Text *text, const char *path, const Config *config,
                        Error *err);

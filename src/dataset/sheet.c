@@ -100,7 +100,8 @@ int64_t cell_features(const Table *table, const Cell *cell, float *out, int64_t 
     }
     bool square = cell->length >= 2 && *at == '[' && end[-1] == ']';
     bool round = cell->length >= 2 && *at == '(' && end[-1] == ')'; // (5) is -5 to accountants
-    bool brackets = square || (round && memchr(at, ',', (size_t)cell->length) != NULL);
+    bool brackets = square || (round && (memchr(at, ',', (size_t)cell->length) != NULL ||
+                                         memchr(at, ' ', (size_t)cell->length) != NULL));
     at += brackets;
     end -= brackets;
     for (int64_t count = 1;; count++) {

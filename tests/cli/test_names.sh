@@ -51,11 +51,11 @@ awk 'BEGIN {for (i = 0; i < 40; i++) print 1000 + 7 * i "," 1000 + 7 * ((i * 7 +
 awk 'BEGIN {for (i = 0; i < 40; i++) print 1000 + 7 * i "," i / 8 "," i % 3}' >x.csv
 awk 'BEGIN {for (i = 0; i < 40; i++) print i % 3 == 0 ? "unknown" : "class" i % 3}' >y.csv
 printf '{"data": {"path": "gaps.csv", "features": "x.csv", "labels": "y.csv"}}\n' >gaps.json
-expect "ids in the order of the nodes" 0 'x.csv: its first column is the ids of the nodes, and a feature like the others' \
+expect "ids in the order of the nodes" 0 'x.csv: its first feature is the ids of the nodes, and one like the others' \
     "$FRINGE" partition gaps.json --parts 2
 grep -q "warning .* 14 nodes are of the class 'unknown'" out || fail "a class that is none: $(cat out)"
 tac x.csv >turned.csv
-expect "and in another" 65 'holds ids of nodes, and its rows are not in the ascending order' \
+expect "and in another" 65 'turned.csv: its feature 1 is the ids of the nodes, and its rows are not in the ascending order' \
     "$FRINGE" partition gaps.json --parts 2 --set data.features=turned.csv
 awk -F, '{print 1 + $1 "," $2 "," $3}' x.csv >others.csv
 expect "whole numbers that are no ids" 0 '^dataset +gaps$' "$FRINGE" partition gaps.json --parts 2 --set data.features=others.csv

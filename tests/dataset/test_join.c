@@ -68,6 +68,17 @@ TEST(rows_go_to_their_ids) {
                         "2 ids in 'test_ids' of a node that is not in the stream");
 }
 
+// As of an early snapshot.
+TEST(rows_may_all_come_later) {
+    Array a[MOST_ARRAYS];
+    OWNED(Dataset) d = {0};
+    SET_INTS(&a[0], "ids", 98, 99);
+    SET_FLOAT_ROWS(&a[1], "features", 1, 3, 4);
+    joined(&d, a, 2);
+    assert_features(&d, 1, (float[]){0, 0, 0, 0});
+    assert_non_null(strstr(d.warnings.text, "2 rows in nodes.npz of a node that is not in"));
+}
+
 TEST(ids_use_all_64_bits) {
     Array a[MOST_ARRAYS];
     OWNED(Dataset) d = {0};

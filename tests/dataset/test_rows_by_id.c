@@ -46,6 +46,7 @@ TEST(tables_by_id) {
 // without labels, the refusal.
 TEST(what_tables_of_labels_say) {
     static const char signs[] = "-5 10\n10 20\n20 -5\n20 40\n", words[] = "10 11\n11 2\n2 9\n";
+    static const char ones[] = "1 2\n2 3\n3 4\n", zeros[] = "0 1\n1 2\n2 3\n";
     static const struct {
         const char *graph, *table, *more, *words, *labels;
     } cases[] = {
@@ -68,6 +69,22 @@ TEST(what_tables_of_labels_say) {
          NULL},
         {signs, "40,1\n-5,0\n20,1\n10,0\n", ", \"columns\": {\"id\": 1, \"label\": 2}", "", "0011"},
         {signs, "tx,class\n40,1\n-5,0\n20,1\n10,0\n", "", "its column 'tx' holds ids", NULL},
+        {edges, "amount,txId,class\n5,40,1\n7,10,0\n9,30,1\n11,20,0\n", "",
+         "its column 'txId' holds ids", NULL},
+        {edges, "txId,class\n40.0,1\n10.0,0\n30.0,1\n20.0,0\n", "", "its column 'txId' holds",
+         NULL},
+        {edges, "txId,class\n40,1\n10,0\n40,1\n20,0\n", "", "its column 'txId' holds ids", NULL},
+        {edges, "class,txId,z\n1,40,1\n0,10,1\n1,30,1\n0,20,1\n1,50,2\n", "", "'txId' holds ids",
+         NULL},
+        {edges, "id,class\n40,1\n10,0\n30,1\n20,0\n", ", \"columns\": {\"id\": \"txid\"}", "",
+         "0011"},
+        {edges, "who,class\n40,1\n10,0\n30,1\n20,0\n", ", \"columns\": {\"id\": \"hwo\"}",
+         "id='hwo' is none of its columns", NULL},
+        {ones, ",class\n0,0\n1,0\n2,1\n3,1\n", "", "", "0011"}, // as pandas counts rows
+        {ones, "no,class\n1,0\n2,0\n3,1\n4,1\n", "", "", "0011"},
+        {zeros, "\"\",\"class\"\n\"1\",0\n\"2\",0\n\"3\",1\n\"4\",1\n", "", "", "0011"}, // R
+        {words, "id,kl\n10,x\n2,y\n11,x\n9,y\n",
+         ", \"ids\": \"text\", \"columns\": {\"id\": 1, \"label\": 2}", "", "0011"},
         {words, "who,class\n2,0\n9,0\n10,1\n11,1\n", ", \"ids\": \"text\"",
          "its column 'who' holds ids", NULL},
         {words, "who,class\n10,0\n11,0\n2,1\n9,1\n", ", \"ids\": \"text\"", "", "0011"},
@@ -99,8 +116,12 @@ TEST(what_tables_of_features_say) {
          0},
         {"id,f,s\n10,1,a\n20,1,b\n30,1,c\n40,1,d\n", "features are numbers", 0},
         {"id,label\n10,1\n20,1\n30,1\n40,1\n", "it has no column of features", 0},
-        {"40,1\n10,2\n30,3\n20,4\n", "its column '1' holds ids", 0},
-        {"10,1\n20,2\n30,3\n40,4\n", "its first column is the ids of the nodes", 2},
+        {"40,1\n10,2\n30,3\n20,4\n", "its feature 1 is the ids of the nodes, and its rows", 0},
+        {"1,40\n2,10\n3,30\n4,20\n", "its feature 2 is the ids of the nodes, and its rows", 0},
+        {",txId,f\n0,40,1\n1,10,2\n2,30,3\n3,20,4\n", "its feature 1 is the ids", 0},
+        {"txId,f\n40.0,1\n10.0,2\n30.0,3\n20.0,4\n", "its feature 1 is the ids", 0},
+        {"10,1\n20,2\n30,3\n40,4\n", "its first feature is the ids of the nodes", 2},
+        {"f,g\n10,1\n20,2\n40,4\n40,4\n", "", 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         OWNED(Dataset) d = {0};
@@ -112,4 +133,22 @@ TEST(what_tables_of_features_say) {
             fail_msg("'%s': '%s'", cases[i].table, said);
         assert_int_equal(loaded ? d.features : 0, cases[i].features);
     }
+}
+
+// Columns that data.columns says, of a table that has no such ones, or has other numbers there.
+TEST(what_is_said_of_another_table) {
+    OWNED(Dataset) d = {0};
+    static const char columns[] = ", \"columns\": {\"id\": 1, \"label\": 2}";
+    test_write_text(test_path("n.csv"), "10,a\n20,a\n30,b\n40,b\n");
+    test_write_text(test_path("x.csv"), "0.5,1\n0.5,2\n.7,3\n.8,4\n");
+    assert_ok(loads(&d, edges,
+                    test_text(", \"nodes\": \"n.csv\", \"features\": \"x.csv\"%s", columns), &err));
+    assert_memory_equal(d.x, ((float[]){.5f, 1, .5f, 2, .7f, 3, .8f, 4}), 32);
+    test_write_text(test_path("n.csv"), "id,kl,f\n10,1,5\n20,1,6\n30,2,7\n40,2,8\n");
+    test_write_text(test_path("y.csv"), "id,kl\n40,b\n10,a\n30,b\n20,a\n");
+    assert_ok(loads(
+        &d, edges,
+        ", \"nodes\": \"n.csv\", \"labels\": \"y.csv\", \"columns\": {\"label\": \"kl\"}", &err));
+    assert_memory_equal(d.x, ((float[]){5, 6, 7, 8}), 16); // and not kl
+    assert_memory_equal(d.label, ((int32_t[]){0, 0, 1, 1}), 16);
 }

@@ -29,7 +29,7 @@ static void read_nodes(Text *text, const Config *config, bool named, Error *err)
     FUZZ_CHECK(!ok || (roster.rows > 0 && roster.known.count == roster.rows));
     FUZZ_CHECK(!ok || (roster.known.bytes != NULL) != (roster.known.number != NULL));
     if (ok && named == (roster.known.bytes != NULL))
-        roster_join(&dataset, &ids, &roster, "the graph", err);
+        roster_join(&dataset, &ids, &roster, "the graph", true, err);
     for (int64_t i = 0; err->code == 0 && dataset.label != NULL && i < dataset.nodes; i++)
         FUZZ_CHECK(dataset.label[i] >= -1 && dataset.label[i] < dataset.classes);
     dataset_clear(&dataset);
@@ -45,8 +45,7 @@ static void read_rows(Text *text, const Config *config, bool labels, Error *err)
     FUZZ_CHECK(ok == (err->code == 0));
     FUZZ_CHECK(!ok || npy.shape[0] > 0 || ids.rows.rows > 0);
     npy_clear(&npy);
-    roster_close(&ids.rows);
-    roster_close(&ids.perhaps);
+    table_ids_clear(&ids);
 }
 
 FUZZER {

@@ -540,7 +540,7 @@ def folder_of_graphsage():
     refused("damaged or no folder of GraphSAGE", "sage")
     write("sage/mini-id_map.json", "{}")
     write("sage/mini-G.json", json.dumps({"nodes": [{"id": 1}, {"id": 0}], "links": links[:1]}))
-    refused("its links may mean either", "sage")
+    refused("may be ids or places of nodes", "sage")
 
 
 def unknown_files():
