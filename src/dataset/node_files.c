@@ -54,7 +54,8 @@ static bool open_array(NodeFiles *node_files, Npy *npy, const char *path, bool l
               (labels ? labels_from_csv(npy, &node_files->names, allowed, &text, resolved,
                                         node_files->config, err)
                       : features_from_csv(npy, allowed, &text, resolved, node_files->config, err));
-    if (ids->rows.path != NULL) { // the other one ends here
+    ids->sheet.table.path = path; // the other one ends here
+    if (ids->rows.path != NULL) {
         ids->rows.path = path;
         ids->rows.kind = (IdKind){0};
     }
