@@ -95,15 +95,8 @@ class Browser:
     def scheme(self, name):
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
 
-    def medium(self, name):
-        self.call("Emulation.setEmulatedMedia", media=name)
-
     def point(self, x, y):
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
-
-    def press(self, x, y):
-        for kind in ["mousePressed", "mouseReleased"]:
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def picture(self, path, clip=None, scale=1):
         """A PNG of the whole page, or of clip: x, y, width, height."""
