@@ -28,10 +28,6 @@ cublasStatus_t cublasGetProperty(libraryPropertyType type, int *value) {
     *value = type == MAJOR_VERSION ? 13 : 0;
     return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasGetVersion(cublasHandle_t, int *version) {
-    *version = 130000;
-    return CUBLAS_STATUS_SUCCESS;
-}
 cublasStatus_t cublasCreate(cublasHandle_t *handle) {
     *handle = new cublasContext{nullptr, CUBLAS_DEFAULT_MATH};
     return CUBLAS_STATUS_SUCCESS;
@@ -55,9 +51,6 @@ cublasStatus_t cublasSetWorkspace(cublasHandle_t, void *workspace, size_t bytes)
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode) {
     handle->mode = mode;
     return CUBLAS_STATUS_SUCCESS;
-}
-cublasStatus_t cublasSetPointerMode(cublasHandle_t, cublasPointerMode_t mode) {
-    return mode == CUBLAS_POINTER_MODE_HOST ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
 // ---- products

@@ -12,14 +12,6 @@ struct Copy { // of `height` rows
 
 static size_t span(size_t pitch, const Copy &c) { return pitch * (c.height - 1) + c.width; }
 
-static cudaMemcpyKind kind_of(const void *to, const void *from, cudaMemcpyKind kind) {
-    if (kind != cudaMemcpyDefault)
-        return kind;
-    if (!is_of_device(to))
-        return cudaMemcpyDeviceToHost;
-    return is_of_device(from) ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice;
-}
-
 static void check_host(const void *at, const char *what) {
     if (at == nullptr || is_of_device(at))
         stop("%s: %p is no address of the host", what, at);
@@ -49,7 +41,6 @@ static void check_copy(const Copy &c, cudaMemcpyKind kind) {
 }
 
 static void put_copy(const Copy &c, cudaMemcpyKind kind, cudaStream_t stream) {
-    kind = kind_of(c.to, c.from, kind);
     check_copy(c, kind);
     if (kind == cudaMemcpyDeviceToHost)
         spoil(c);
@@ -96,10 +87,5 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stre
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
     const cudaError_t status = cudaMemcpyAsync(to, from, bytes, kind, 0);
-    return status == cudaSuccess ? cudaStreamSynchronize(0) : status;
-}
-
-cudaError_t cudaMemset(void *to, int value, size_t bytes) {
-    const cudaError_t status = cudaMemsetAsync(to, value, bytes, 0);
     return status == cudaSuccess ? cudaStreamSynchronize(0) : status;
 }

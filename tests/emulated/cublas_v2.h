@@ -19,20 +19,17 @@ enum cublasMath_t {
 };
 enum cublasComputeType_t { CUBLAS_COMPUTE_32F = 68 };
 enum cublasGemmAlgo_t { CUBLAS_GEMM_DEFAULT = -1 };
-enum cublasPointerMode_t { CUBLAS_POINTER_MODE_HOST = 0, CUBLAS_POINTER_MODE_DEVICE = 1 };
 enum libraryPropertyType { MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL };
 typedef struct cublasContext *cublasHandle_t;
 
 const char *cublasGetStatusString(cublasStatus_t status);
 cublasStatus_t cublasGetProperty(libraryPropertyType type, int *value);
-cublasStatus_t cublasGetVersion(cublasHandle_t handle, int *version);
 cublasStatus_t cublasCreate(cublasHandle_t *handle);
 cublasStatus_t cublasDestroy(cublasHandle_t handle);
 // Forgets the workspace, as cuBLAS does.
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream);
 cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace, size_t bytes);
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode);
-cublasStatus_t cublasSetPointerMode(cublasHandle_t handle, cublasPointerMode_t mode);
 
 // C = alpha op(A) op(B) + beta C: all by columns, [m, k] [k, n]. C is not read where beta is 0.
 cublasStatus_t cublasSgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t a_op,
@@ -64,12 +61,4 @@ static inline cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_
                                          const float *b, int ldb, const float *beta, float *c,
                                          int ldc) {
     return cublasSgemm_64(handle, a_op, b_op, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-static inline cublasStatus_t
-cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t a_op, cublasOperation_t b_op,
-                          int m, int n, int k, const float *alpha, const float *a, int lda,
-                          long long a_step, const float *b, int ldb, long long b_step,
-                          const float *beta, float *c, int ldc, long long c_step, int count) {
-    return cublasSgemmStridedBatched_64(handle, a_op, b_op, m, n, k, alpha, a, lda, a_step, b, ldb,
-                                        b_step, beta, c, ldc, c_step, count);
 }

@@ -39,16 +39,13 @@ enum cudaError_t {
     cudaErrorInvalidPitchValue = 12,
     cudaErrorStubLibrary = 34,
     cudaErrorInsufficientDriver = 35,
-    cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
     cudaErrorInvalidResourceHandle = 400,
     cudaErrorNotReady = 600,
     cudaErrorNotSupported = 801
 };
 const char *cudaGetErrorString(cudaError_t status);
-const char *cudaGetErrorName(cudaError_t status);
 cudaError_t cudaGetLastError(); // and forgets it
-cudaError_t cudaPeekAtLastError();
 
 // ---- the device
 
@@ -57,26 +54,13 @@ struct cudaUUID_t {
 };
 struct cudaDeviceProp {
     char name[256];
-    size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin;
-    int major, minor, multiProcessorCount, warpSize;
-    int maxThreadsPerBlock, maxThreadsPerMultiProcessor, l2CacheSize;
+    size_t totalGlobalMem;
+    int major, minor, multiProcessorCount, maxThreadsPerMultiProcessor, l2CacheSize;
     cudaUUID_t uuid;
-};
-enum cudaDeviceAttr {
-    cudaDevAttrMaxThreadsPerBlock = 1,
-    cudaDevAttrMaxSharedMemoryPerBlock = 8,
-    cudaDevAttrWarpSize = 10,
-    cudaDevAttrMultiProcessorCount = 16,
-    cudaDevAttrMaxThreadsPerMultiProcessor = 39,
-    cudaDevAttrComputeCapabilityMajor = 75,
-    cudaDevAttrComputeCapabilityMinor = 76,
-    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
 };
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaSetDevice(int device);
-cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
-cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
@@ -105,19 +89,17 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEve
 
 // ---- memory
 
-enum cudaDataType { CUDA_R_32F = 0, CUDA_R_64F = 1, CUDA_R_16BF = 14 };
+enum cudaDataType { CUDA_R_32F = 0, CUDA_R_16BF = 14 };
 typedef cudaDataType cudaDataType_t;
 enum cudaMemcpyKind {
     cudaMemcpyHostToDevice = 1,
     cudaMemcpyDeviceToHost = 2,
-    cudaMemcpyDeviceToDevice = 3,
-    cudaMemcpyDefault = 4
+    cudaMemcpyDeviceToDevice = 3
 };
-enum { cudaHostAllocDefault = 0, cudaHostAllocPortable = 1 };
 
 cudaError_t cudaMalloc(void **block, size_t bytes);
 cudaError_t cudaFree(void *block);
-cudaError_t cudaHostAlloc(void **block, size_t bytes, unsigned flags);
+cudaError_t cudaMallocHost(void **block, size_t bytes);
 cudaError_t cudaFreeHost(void *block);
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *all_bytes);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
@@ -127,19 +109,12 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
                               cudaStream_t stream = 0);
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream = 0);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
-cudaError_t cudaMemset(void *to, int value, size_t bytes);
 
-static inline cudaError_t cudaMallocHost(void **block, size_t bytes, unsigned flags = 0) {
-    return cudaHostAlloc(block, bytes, flags);
-}
 template <typename T> cudaError_t cudaMalloc(T **block, size_t bytes) {
     return cudaMalloc((void **)block, bytes);
 }
-template <typename T> cudaError_t cudaHostAlloc(T **block, size_t bytes, unsigned flags) {
-    return cudaHostAlloc((void **)block, bytes, flags);
-}
-template <typename T> cudaError_t cudaMallocHost(T **block, size_t bytes, unsigned flags = 0) {
-    return cudaHostAlloc((void **)block, bytes, flags);
+template <typename T> cudaError_t cudaMallocHost(T **block, size_t bytes) {
+    return cudaMallocHost((void **)block, bytes);
 }
 
 #include "kernel.h"
@@ -154,24 +129,11 @@ struct cudaLaunchConfig_t {
     unsigned numAttrs;
 };
 struct cudaFuncAttributes {
-    int maxThreadsPerBlock, maxDynamicSharedSizeBytes;
-};
-enum cudaFuncAttribute {
-    cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
-    cudaFuncAttributePreferredSharedMemoryCarveout = 9
+    int maxThreadsPerBlock;
 };
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel);
-cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value);
 template <typename T> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, T *kernel) {
     return cudaFuncGetAttributes(a, (const void *)kernel);
-}
-template <typename T> cudaError_t cudaFuncSetAttribute(T *kernel, cudaFuncAttribute a, int value) {
-    return cudaFuncSetAttribute((const void *)kernel, a, value);
-}
-template <typename T>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T, int block, size_t) {
-    *blocks = 2048 / block;
-    return cudaSuccess;
 }
 
 namespace emulated {
@@ -192,7 +154,7 @@ template <typename Body> void put(cudaStream_t stream, const Body &body) {
     put_work(stream, new Task<Body>(body));
 }
 
-cudaError_t check_launch(const cudaLaunchConfig_t &config, const void *kernel);
+cudaError_t check_launch(const cudaLaunchConfig_t &config);
 // Runs thread(arguments) as every thread of every block.
 typedef void Thread(const void *arguments);
 void run_grid(const cudaLaunchConfig_t &config, Thread *thread, const void *arguments);
@@ -204,7 +166,7 @@ template <typename... Parameters, typename... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
                                Arguments &&...arguments) {
     static_assert((sizeof(Parameters) + ... + 0) <= 4096, "older devices take no more arguments");
-    cudaError_t status = emulated::check_launch(*config, (const void *)kernel);
+    cudaError_t status = emulated::check_launch(*config);
     if (status != cudaSuccess)
         return status;
     emulated::put(config->stream,

@@ -11,15 +11,10 @@ enum cusparseStatus_t {
     CUSPARSE_STATUS_NOT_SUPPORTED = 10
 };
 enum cusparseOperation_t { CUSPARSE_OPERATION_NON_TRANSPOSE = 0, CUSPARSE_OPERATION_TRANSPOSE = 1 };
-enum cusparseIndexType_t { CUSPARSE_INDEX_32I = 2, CUSPARSE_INDEX_64I = 3 };
+enum cusparseIndexType_t { CUSPARSE_INDEX_32I = 2 };
 enum cusparseIndexBase_t { CUSPARSE_INDEX_BASE_ZERO = 0, CUSPARSE_INDEX_BASE_ONE = 1 };
 enum cusparseOrder_t { CUSPARSE_ORDER_COL = 1, CUSPARSE_ORDER_ROW = 2 };
-enum cusparseSpMMAlg_t {
-    CUSPARSE_SPMM_ALG_DEFAULT = 0,
-    CUSPARSE_SPMM_CSR_ALG1 = 4,
-    CUSPARSE_SPMM_CSR_ALG2 = 6,
-    CUSPARSE_SPMM_CSR_ALG3 = 12
-};
+enum cusparseSpMMAlg_t { CUSPARSE_SPMM_CSR_ALG3 = 12 };
 typedef struct cusparseContext *cusparseHandle_t;
 typedef struct cusparseSpMatDescr *cusparseSpMatDescr_t;
 typedef struct cusparseDnMatDescr *cusparseDnMatDescr_t;
@@ -30,32 +25,18 @@ const char *cusparseGetErrorString(cusparseStatus_t status);
 cusparseStatus_t cusparseCreate(cusparseHandle_t *handle);
 cusparseStatus_t cusparseDestroy(cusparseHandle_t handle);
 cusparseStatus_t cusparseSetStream(cusparseHandle_t handle, cudaStream_t stream);
-cusparseStatus_t cusparseGetVersion(cusparseHandle_t handle, int *version);
 
-// Offsets of 32 or 64 bits, columns of 32, from zero on; floats.
-cusparseStatus_t cusparseCreateConstCsr(cusparseConstSpMatDescr_t *matrix, int64_t rows,
-                                        int64_t columns, int64_t entries, const void *offset,
-                                        const void *column, const void *value,
-                                        cusparseIndexType_t offset_type,
-                                        cusparseIndexType_t column_type, cusparseIndexBase_t base,
-                                        cudaDataType type);
+// Offsets and columns of 32 bits, from zero on; floats.
 cusparseStatus_t cusparseCreateCsr(cusparseSpMatDescr_t *matrix, int64_t rows, int64_t columns,
                                    int64_t entries, void *offset, void *column, void *value,
                                    cusparseIndexType_t offset_type, cusparseIndexType_t column_type,
                                    cusparseIndexBase_t base, cudaDataType type);
-cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t matrix, void *offset, void *column,
-                                        void *value);
-cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t matrix, void *value);
 cusparseStatus_t cusparseDestroySpMat(cusparseConstSpMatDescr_t matrix);
 
 // Floats, row after row.
-cusparseStatus_t cusparseCreateConstDnMat(cusparseConstDnMatDescr_t *matrix, int64_t rows,
-                                          int64_t columns, int64_t stride, const void *values,
-                                          cudaDataType type, cusparseOrder_t order);
 cusparseStatus_t cusparseCreateDnMat(cusparseDnMatDescr_t *matrix, int64_t rows, int64_t columns,
                                      int64_t stride, void *values, cudaDataType type,
                                      cusparseOrder_t order);
-cusparseStatus_t cusparseDnMatSetValues(cusparseDnMatDescr_t matrix, void *values);
 cusparseStatus_t cusparseDestroyDnMat(cusparseConstDnMatDescr_t matrix);
 
 // C = alpha A B + beta C, nothing transposed. C is not read where beta is 0.

@@ -4,7 +4,6 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 
 namespace emulated {
 
@@ -12,7 +11,6 @@ const char *forced_order, *forced_streams;
 
 enum {
     SHARED_BYTES = 48 << 10,
-    SHARED_OPTIN = 227 << 10,
     PROCESSORS = 2,
     CACHE_BYTES = 64 << 10, // small: rows of a test are wider than what fits
     THREADS_OF_A_PROCESSOR = 256
@@ -57,30 +55,22 @@ cudaError_t failed(cudaError_t status) { return last_error = status; }
 
 static const struct {
     cudaError_t status;
-    const char *name, *sentence;
+    const char *sentence;
 } errors[] = {
-    {cudaSuccess, "cudaSuccess", "no error"},
-    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
-    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
-    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration",
-     "invalid configuration argument"},
-    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
-    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
-    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
-    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
-    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {cudaSuccess, "no error"},
+    {cudaErrorInvalidValue, "invalid argument"},
+    {cudaErrorMemoryAllocation, "out of memory"},
+    {cudaErrorInvalidConfiguration, "invalid configuration argument"},
+    {cudaErrorInvalidPitchValue, "invalid pitch argument"},
+    {cudaErrorInvalidDevice, "invalid device ordinal"},
+    {cudaErrorInvalidResourceHandle, "invalid resource handle"},
+    {cudaErrorNotReady, "device not ready"},
+    {cudaErrorNotSupported, "operation not supported"},
 };
 
-// ---- launches: what each kernel may take of shared memory, where it may take more
+// ---- launches
 
-static std::map<const void *, int> shared_most; // by kernel
-
-static int shared_most_of(const void *kernel) {
-    auto found = shared_most.find(kernel);
-    return found == shared_most.end() ? (int)SHARED_BYTES : found->second;
-}
-
-cudaError_t check_launch(const cudaLaunchConfig_t &config, const void *kernel) {
+cudaError_t check_launch(const cudaLaunchConfig_t &config) {
     const dim3 &g = config.gridDim, &b = config.blockDim;
     if (!is_stream(config.stream))
         return failed(cudaErrorInvalidResourceHandle);
@@ -88,7 +78,7 @@ cudaError_t check_launch(const cudaLaunchConfig_t &config, const void *kernel) {
         return failed(cudaErrorInvalidConfiguration);
     if (g.y != 1 || g.z != 1 || b.y != 1 || b.z != 1 || config.numAttrs != 0)
         return failed(cudaErrorNotSupported);
-    if (config.dynamicSmemBytes > (size_t)shared_most_of(kernel))
+    if (config.dynamicSmemBytes > SHARED_BYTES)
         return failed(cudaErrorInvalidValue);
     return cudaSuccess;
 }
@@ -106,13 +96,6 @@ const char *cudaGetErrorString(cudaError_t status) {
             return error.sentence;
     return "unknown error";
 }
-const char *cudaGetErrorName(cudaError_t status) {
-    for (const auto &error : errors)
-        if (error.status == status)
-            return error.name;
-    return "unrecognized error code";
-}
-cudaError_t cudaPeekAtLastError() { return last_error; }
 cudaError_t cudaGetLastError() {
     const cudaError_t status = last_error;
     last_error = cudaSuccess;
@@ -130,10 +113,6 @@ cudaError_t cudaGetDeviceCount(int *count) {
     return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) { return check_device(device); }
-cudaError_t cudaGetDevice(int *device) {
-    *device = 0;
-    return cudaSuccess;
-}
 
 // One device is shown. Which of the machine's it is says EMULATED_DEVICE, a number.
 static cudaUUID_t device_uuid() {
@@ -144,31 +123,9 @@ static cudaUUID_t device_uuid() {
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
-    *properties = cudaDeviceProp{
-        "emulated",  whole_memory(), SHARED_BYTES,  SHARED_OPTIN,     9,
-        0,           PROCESSORS,     LANES_OF_WARP, THREADS_OF_BLOCK, THREADS_OF_A_PROCESSOR,
-        CACHE_BYTES, device_uuid()};
+    *properties = cudaDeviceProp{"emulated", whole_memory(),         9,           0,
+                                 PROCESSORS, THREADS_OF_A_PROCESSOR, CACHE_BYTES, device_uuid()};
     return check_device(device);
-}
-
-cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
-    static const struct {
-        cudaDeviceAttr attribute;
-        int value;
-    } known[] = {{cudaDevAttrMaxThreadsPerBlock, THREADS_OF_BLOCK},
-                 {cudaDevAttrMaxSharedMemoryPerBlock, SHARED_BYTES},
-                 {cudaDevAttrWarpSize, LANES_OF_WARP},
-                 {cudaDevAttrMultiProcessorCount, PROCESSORS},
-                 {cudaDevAttrMaxThreadsPerMultiProcessor, THREADS_OF_A_PROCESSOR},
-                 {cudaDevAttrComputeCapabilityMajor, 9},
-                 {cudaDevAttrComputeCapabilityMinor, 0},
-                 {cudaDevAttrMaxSharedMemoryPerBlockOptin, SHARED_OPTIN}};
-    for (const auto &entry : known)
-        if (entry.attribute == attribute) {
-            *value = entry.value;
-            return check_device(device);
-        }
-    return failed(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaDriverGetVersion(int *version) {
@@ -183,16 +140,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
     return cudaSuccess;
 }
 
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel) {
-    *attributes = {THREADS_OF_BLOCK, shared_most_of(kernel)};
-    return cudaSuccess;
-}
-
-cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value) {
-    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
-        return cudaSuccess;
-    if (value < 0 || value > SHARED_OPTIN)
-        return failed(cudaErrorInvalidValue);
-    shared_most[kernel] = value;
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *) {
+    *attributes = {THREADS_OF_BLOCK};
     return cudaSuccess;
 }

@@ -9,10 +9,6 @@
 #define __global__
 #define __device__
 #define __host__
-#define __constant__
-#define __forceinline__ inline
-#define __noinline__ __attribute__((noinline))
-#define __restrict__ __restrict
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
@@ -39,12 +35,8 @@ struct dim3 {
     static inline name##2 make_##name##2(type x, type y) { return {x, y}; }                        \
     static inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
 EMULATED_VECTORS(float, float)
-EMULATED_VECTORS(double, double)
-EMULATED_VECTORS(int, int)
 EMULATED_VECTORS(unsigned, uint)
-EMULATED_VECTORS(long long, longlong)
 EMULATED_VECTORS(unsigned short, ushort)
-EMULATED_VECTORS(unsigned char, uchar)
 #undef EMULATED_VECTORS
 
 // ---- which thread this is
@@ -128,9 +120,6 @@ static inline int __all_sync(unsigned mask, int predicate, EMULATED_WHERE) {
 }
 #undef EMULATED_WHERE
 
-static inline void __threadfence() {}
-static inline void __threadfence_block() {}
-
 // ---- atomics of integers: one thread runs at a time, so each is what it says.
 
 #define EMULATED_ATOMICS(type)                                                                     \
@@ -139,24 +128,9 @@ static inline void __threadfence_block() {}
         *at = (type)((unsigned long long)old + (unsigned long long)value);                         \
         return old;                                                                                \
     }                                                                                              \
-    static inline type atomicMin(type *at, type value) {                                           \
-        const type old = *at;                                                                      \
-        *at = value < old ? value : old;                                                           \
-        return old;                                                                                \
-    }                                                                                              \
-    static inline type atomicMax(type *at, type value) {                                           \
-        const type old = *at;                                                                      \
-        *at = value > old ? value : old;                                                           \
-        return old;                                                                                \
-    }                                                                                              \
     static inline type atomicCAS(type *at, type compare, type value) {                             \
         const type old = *at;                                                                      \
         *at = old == compare ? value : old;                                                        \
-        return old;                                                                                \
-    }                                                                                              \
-    static inline type atomicExch(type *at, type value) {                                          \
-        const type old = *at;                                                                      \
-        *at = value;                                                                               \
         return old;                                                                                \
     }
 EMULATED_ATOMICS(int)
@@ -177,9 +151,7 @@ template <typename To, typename From> To same_bits(From from) {
 } // namespace emulated
 
 static inline unsigned __float_as_uint(float x) { return emulated::same_bits<unsigned>(x); }
-static inline int __float_as_int(float x) { return emulated::same_bits<int>(x); }
 static inline float __uint_as_float(unsigned x) { return emulated::same_bits<float>(x); }
-static inline float __int_as_float(int x) { return emulated::same_bits<float>(x); }
 // Byte i is that byte of y:x which nibble i of `which` names.
 static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned which) {
     const uint64_t both = (uint64_t)y << 32 | x;
@@ -188,13 +160,5 @@ static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned which) {
         bytes |= (unsigned)(both >> (which >> (4 * i) & 7) * 8 & 0xff) << (8 * i);
     return bytes;
 }
-static inline unsigned __umulhi(unsigned a, unsigned b) {
-    return (unsigned)((uint64_t)a * b >> 32);
-}
-static inline int __popc(unsigned x) { return __builtin_popcount(x); }
-static inline int __ffs(int x) { return __builtin_ffs(x); }
-static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
-static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
-template <typename T> T __ldg(const T *at) { return *at; }
 template <typename T> constexpr T min(T a, T b) { return b < a ? b : a; }
 template <typename T> constexpr T max(T a, T b) { return a < b ? b : a; }

@@ -195,7 +195,7 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *all_bytes) {
 
 // ---- pinned memory: ordinary memory of the host
 
-cudaError_t cudaHostAlloc(void **block, size_t bytes, unsigned) {
+cudaError_t cudaMallocHost(void **block, size_t bytes) {
     if (posix_memalign(block, alignment, bytes) != 0)
         return failed(cudaErrorMemoryAllocation);
     memset(*block, 0xff, bytes);

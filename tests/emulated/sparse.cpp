@@ -11,9 +11,7 @@ struct cusparseContext {
 };
 struct cusparseSpMatDescr {
     int64_t rows, columns, entries;
-    bool is_wide; // offsets of 64 bits
-    const void *offset;
-    const int32_t *column;
+    const int32_t *offset, *column;
     const float *value;
     mutable const void *plan;     // by cusparseSpMM_preprocess: its workspace,
     mutable int64_t plan_columns; // and the width that it is for
@@ -50,16 +48,12 @@ cusparseStatus_t cusparseSetStream(cusparseHandle_t handle, cudaStream_t stream)
     handle->stream = stream;
     return CUSPARSE_STATUS_SUCCESS;
 }
-cusparseStatus_t cusparseGetVersion(cusparseHandle_t, int *version) {
-    *version = 12600;
-    return CUSPARSE_STATUS_SUCCESS;
-}
 
 // ---- matrices
 
 static void check_matrix(const cusparseSpMatDescr &a) {
-    const size_t width = a.is_wide ? sizeof(int64_t) : sizeof(int32_t);
-    check_block(a.offset, (size_t)(a.rows + 1) * width, "the offsets of a sparse matrix");
+    check_block(a.offset, (size_t)(a.rows + 1) * sizeof *a.offset,
+                "the offsets of a sparse matrix");
     if (a.entries == 0)
         return;
     check_block(a.column, (size_t)a.entries * sizeof *a.column, "the columns of a sparse matrix");
@@ -79,34 +73,14 @@ cusparseStatus_t cusparseCreateCsr(cusparseSpMatDescr_t *matrix, int64_t rows, i
                                    cusparseIndexBase_t base, cudaDataType type) {
     if (rows < 0 || columns < 0 || entries < 0)
         return CUSPARSE_STATUS_INVALID_VALUE;
-    if (column_type != CUSPARSE_INDEX_32I || base != CUSPARSE_INDEX_BASE_ZERO || type != CUDA_R_32F)
+    if (offset_type != CUSPARSE_INDEX_32I || column_type != CUSPARSE_INDEX_32I ||
+        base != CUSPARSE_INDEX_BASE_ZERO || type != CUDA_R_32F)
         return CUSPARSE_STATUS_NOT_SUPPORTED;
-    const bool is_wide = offset_type == CUSPARSE_INDEX_64I;
-    cusparseSpMatDescr made = {rows,           columns, entries, is_wide, offset, (int32_t *)column,
-                               (float *)value, nullptr, 0};
+    cusparseSpMatDescr made = {
+        rows, columns, entries, (int32_t *)offset, (int32_t *)column, (float *)value, nullptr, 0};
     check_matrix(made);
     *matrix = new cusparseSpMatDescr(made);
     return CUSPARSE_STATUS_SUCCESS;
-}
-cusparseStatus_t cusparseCreateConstCsr(cusparseConstSpMatDescr_t *matrix, int64_t rows,
-                                        int64_t columns, int64_t entries, const void *offset,
-                                        const void *column, const void *value,
-                                        cusparseIndexType_t offset_type,
-                                        cusparseIndexType_t column_type, cusparseIndexBase_t base,
-                                        cudaDataType type) {
-    return cusparseCreateCsr((cusparseSpMatDescr_t *)matrix, rows, columns, entries, (void *)offset,
-                             (void *)column, (void *)value, offset_type, column_type, base, type);
-}
-cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t matrix, void *offset, void *column,
-                                        void *value) {
-    matrix->offset = offset;
-    matrix->column = (const int32_t *)column;
-    matrix->value = (const float *)value;
-    check_matrix(*matrix);
-    return CUSPARSE_STATUS_SUCCESS;
-}
-cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t matrix, void *value) {
-    return cusparseCsrSetPointers(matrix, (void *)matrix->offset, (void *)matrix->column, value);
 }
 cusparseStatus_t cusparseDestroySpMat(cusparseConstSpMatDescr_t matrix) {
     delete matrix;
@@ -125,17 +99,6 @@ cusparseStatus_t cusparseCreateDnMat(cusparseDnMatDescr_t *matrix, int64_t rows,
     *matrix = new cusparseDnMatDescr(made);
     return CUSPARSE_STATUS_SUCCESS;
 }
-cusparseStatus_t cusparseCreateConstDnMat(cusparseConstDnMatDescr_t *matrix, int64_t rows,
-                                          int64_t columns, int64_t stride, const void *values,
-                                          cudaDataType type, cusparseOrder_t order) {
-    return cusparseCreateDnMat((cusparseDnMatDescr_t *)matrix, rows, columns, stride,
-                               (void *)values, type, order);
-}
-cusparseStatus_t cusparseDnMatSetValues(cusparseDnMatDescr_t matrix, void *values) {
-    matrix->at = (float *)values;
-    check_rows(*matrix);
-    return CUSPARSE_STATUS_SUCCESS;
-}
 cusparseStatus_t cusparseDestroyDnMat(cusparseConstDnMatDescr_t matrix) {
     delete matrix;
     return CUSPARSE_STATUS_SUCCESS;
@@ -143,15 +106,11 @@ cusparseStatus_t cusparseDestroyDnMat(cusparseConstDnMatDescr_t matrix) {
 
 // ---- products
 
-static int64_t offset_at(const cusparseSpMatDescr &a, int64_t row) {
-    return a.is_wide ? ((const int64_t *)a.offset)[row] : ((const int32_t *)a.offset)[row];
-}
-
 static void add_row(std::vector<double> &sum, const cusparseSpMatDescr &a,
                     const cusparseDnMatDescr &b, int64_t row) {
     for (double &s : sum)
         s = 0;
-    for (int64_t e = offset_at(a, row); e < offset_at(a, row + 1); e++) {
+    for (int64_t e = a.offset[row]; e < a.offset[row + 1]; e++) {
         const int64_t column = a.column[e];
         if (column < 0 || column >= a.columns)
             stop("cusparseSpMM: row %lld has an entry in column %lld of %lld", (long long)row,
@@ -164,7 +123,7 @@ static void add_row(std::vector<double> &sum, const cusparseSpMatDescr &a,
 
 static void multiply(float alpha, const cusparseSpMatDescr &a, const cusparseDnMatDescr &b,
                      float beta, const cusparseDnMatDescr &c) {
-    if (offset_at(a, 0) != 0 || offset_at(a, a.rows) != a.entries)
+    if (a.offset[0] != 0 || a.offset[a.rows] != a.entries)
         stop("cusparseSpMM: the offsets do not begin at 0 and end at the entries");
     std::vector<double> sum((size_t)b.columns);
     for (int64_t row = 0; row < a.rows; row++) {
