@@ -70,6 +70,25 @@ static void record_file(const char *what, int file) {
 // The function of that name behind this one.
 #define BEHIND(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
+// What these return is what was done; it is recorded where it succeeded.
+static int done(int status, const char *what, const char *path, const char *other) {
+    if (status == 0)
+        record(what, path, other);
+    return status;
+}
+
+static int done_to_file(int status, const char *what, int file) {
+    if (status == 0)
+        record_file(what, file);
+    return status;
+}
+
+static ssize_t written(ssize_t bytes, int file) {
+    if (bytes > 0)
+        record_file("write", file);
+    return bytes;
+}
+
 static void record_open(int file, const char *path, int flags) {
     const int alone = O_EXCL | O_NOFOLLOW;
     if (file >= 0 && (flags & O_CREAT) != 0)
@@ -94,86 +113,43 @@ OPEN(open)
 OPEN(open64)
 
 ssize_t write(int file, const void *data, size_t bytes) {
-    ssize_t done = BEHIND(write)(file, data, bytes);
-    if (done > 0)
-        record_file("write", file);
-    return done;
+    return written(BEHIND(write)(file, data, bytes), file);
 }
 
 ssize_t writev(int file, const struct iovec *piece, int count) {
-    ssize_t done = BEHIND(writev)(file, piece, count);
-    if (done > 0)
-        record_file("write", file);
-    return done;
+    return written(BEHIND(writev)(file, piece, count), file);
 }
 
 ssize_t pwrite(int file, const void *data, size_t bytes, off_t at) {
-    ssize_t done = BEHIND(pwrite)(file, data, bytes, at);
-    if (done > 0)
-        record_file("write", file);
-    return done;
+    return written(BEHIND(pwrite)(file, data, bytes, at), file);
 }
 
 int ftruncate(int file, off_t bytes) {
-    int status = BEHIND(ftruncate)(file, bytes);
-    if (status == 0)
-        record_file("write", file);
-    return status;
+    return done_to_file(BEHIND(ftruncate)(file, bytes), "write", file);
 }
 
 int truncate(const char *path, off_t bytes) {
-    int status = BEHIND(truncate)(path, bytes);
-    if (status == 0)
-        record("write", path, NULL);
-    return status;
+    return done(BEHIND(truncate)(path, bytes), "write", path, NULL);
 }
 
-int fsync(int file) {
-    int status = BEHIND(fsync)(file);
-    if (status == 0)
-        record_file("fsync", file);
-    return status;
-}
+int fsync(int file) { return done_to_file(BEHIND(fsync)(file), "fsync", file); }
 
-int fdatasync(int file) {
-    int status = BEHIND(fdatasync)(file);
-    if (status == 0)
-        record_file("fsync", file);
-    return status;
-}
+int fdatasync(int file) { return done_to_file(BEHIND(fdatasync)(file), "fsync", file); }
 
 int rename(const char *from, const char *to) {
-    int status = BEHIND(rename)(from, to);
-    if (status == 0)
-        record("rename", from, to);
-    return status;
+    return done(BEHIND(rename)(from, to), "rename", from, to);
 }
 
 int renameat2(int from_folder, const char *from, int to_folder, const char *to,
               unsigned int flags) {
-    int status = BEHIND(renameat2)(from_folder, from, to_folder, to, flags);
-    if (status == 0)
-        record((flags & RENAME_EXCHANGE) != 0 ? "exchange" : "rename", from, to);
-    return status;
+    return done(BEHIND(renameat2)(from_folder, from, to_folder, to, flags),
+                (flags & RENAME_EXCHANGE) != 0 ? "exchange" : "rename", from, to);
 }
 
 int mkdir(const char *path, mode_t mode) {
-    int status = BEHIND(mkdir)(path, mode);
-    if (status == 0)
-        record("mkdir", path, NULL);
-    return status;
+    return done(BEHIND(mkdir)(path, mode), "mkdir", path, NULL);
 }
 
-int unlink(const char *path) {
-    int status = BEHIND(unlink)(path);
-    if (status == 0)
-        record("unlink", path, NULL);
-    return status;
-}
+int unlink(const char *path) { return done(BEHIND(unlink)(path), "unlink", path, NULL); }
 
-int rmdir(const char *path) {
-    int status = BEHIND(rmdir)(path);
-    if (status == 0)
-        record("rmdir", path, NULL);
-    return status;
-}
+int rmdir(const char *path) { return done(BEHIND(rmdir)(path), "rmdir", path, NULL); }
