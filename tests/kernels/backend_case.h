@@ -203,14 +203,6 @@ static inline void case_keep_rows(Case *c, Rows rows) {
     case_put(c, bits, (size_t)count * sizeof *bits);
 }
 
-static inline void case_keep_columns(Case *c, Rows rows) {
-    FREED float *host = ALLOC(float, rows.count *rows.columns, "test");
-    c->b->finish(NULL);
-    c->b->download_rows(host, rows);
-    c->b->finish(NULL);
-    case_put(c, host, (size_t)(rows.count * rows.columns) * sizeof *host);
-}
-
 static inline void case_clear(Case *c) {
     while (c->blocks > 0)
         c->b->free(c->block[--c->blocks]);
