@@ -224,16 +224,9 @@ find_cuda_libraries() {
     [ -z "$missing" ] || row "CUDA libraries" "not found: $missing" "" "" no
 }
 
-find_nvcc() {
+find_tool() { # NAME FILE...: of the toolkit, one of the files first
     local at
-    for at in ${CUDACXX:-} "$(command -v nvcc)" /usr/local/cuda/bin/nvcc /usr/local/cuda-*/bin/nvcc; do
-        [ -x "$at" ] && { echo "$at"; return; }
-    done
-    return 1
-}
-find_tool() { # of the toolkit
-    local at
-    for at in "$(command -v "$1")" /usr/local/cuda*/bin/"$1" /usr/local/cuda*/compute-sanitizer/"$1"; do
+    for at in "${@:2}" "$(command -v "$1")" /usr/local/cuda/bin/"$1" /usr/local/cuda*/bin/"$1" /usr/local/cuda*/compute-sanitizer/"$1"; do
         [ -x "$at" ] && { echo "$at"; return; }
     done
     return 1
@@ -257,7 +250,7 @@ compile_plugin() { # NVCC ARCHITECTURE
 build_plugin() {
     local nvcc architecture
     architecture=$("$smi" --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d '. ')
-    if nvcc=$(find_nvcc) && [ ! -e "$build/plugin-$architecture" ]; then
+    if nvcc=$(find_tool nvcc ${CUDACXX:-}) && [ ! -e "$build/plugin-$architecture" ]; then
         export -f compile_plugin
         if [ -d "$prefix" ]; then
             step "plug-in built for architecture $architecture" 200 env work="$work" root="$root" prefix="$prefix" \
