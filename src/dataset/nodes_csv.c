@@ -62,11 +62,13 @@ static int likely_label(const Sheet *sheet) {
 static bool find_other(int *column, const Sheet *sheet, const Config *config, const char *what,
                        const char *words, bool meant, Error *err) {
     const char *said = config_column(config, what, 0);
+    int named;
     if (meant)
         return column_find(column, &sheet->table, config, what, words, err);
     *column = column_of_words(&sheet->table, words);
-    if (said != NULL && strspn(said, "0123456789") < strlen(said))
-        column_said(column, &sheet->table, what, said, &(Error){0});
+    if (said != NULL && !column_is_number(said) &&
+        column_said(&named, &sheet->table, what, said, &(Error){0}))
+        *column = named;
     return true;
 }
 

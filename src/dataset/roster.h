@@ -86,7 +86,7 @@ void feature_columns_list(const Sheet *sheet, const FeatureColumns *columns, War
 
 // ---- nodes_csv.c: what a table with ids is for: features, labels, or, with the splits, all of it
 typedef enum Use { USE_FEATURES, USE_LABELS, USE_ALL } Use;
-// Each row has another id.
+// False with an error if a row has no id, or that of another row.
 bool roster_take_ids(Roster *roster, const Sheet *sheet, int column, const Config *config,
                      Error *err);
 // id: its column of ids; -1: it is looked for.

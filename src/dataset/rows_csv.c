@@ -21,7 +21,7 @@ static bool can_be_ids(const Sheet *sheet, int column, const Config *config) {
 // What is said may be meant for another table: a number for data.nodes, a name for any that has it.
 static bool ids_beside(int *column, const Sheet *sheet, const Config *config, Error *err) {
     const char *said = sheet->table.columns > 1 ? config_column(config, "id", 0) : NULL;
-    const bool number = said != NULL && strspn(said, "0123456789") == strlen(said);
+    const bool number = said != NULL && column_is_number(said);
     const bool nodes = config->data.nodes[0] != '\0';
     const bool both = config->data.features[0] != '\0' && config->data.labels[0] != '\0';
     Error missing = {0};

@@ -258,7 +258,7 @@ static bool is_named(const Table *table, const Config *config) {
     int words = 0, found = 0;
     for (int i = 0; i < config->data.columns.count; i++) {
         const char *word = strchr(config->data.columns.word[i], '=') + 1;
-        words += strspn(word, "0123456789") != strlen(word);
+        words += !column_is_number(word);
         for (int c = 0; c < table->columns; c++)
             found += column_is_word(table->name[c], word) || strcmp(table->name[c], word) == 0;
     }

@@ -74,6 +74,10 @@ bool column_is_index(const Table *table, int column); // of pandas: no name, or 
 #define WORDS_ID "id ids node name nodeid"
 #define WORDS_LABEL "label labels y class classes target mltarget"
 #define WORDS_SPLIT "split splits set"
+// What data.columns says is a number of a column, not its name.
+static inline bool column_is_number(const char *said) {
+    return strspn(said, "0123456789") == strlen(said);
+}
 bool column_is_word(const char *name, const char *words);
 bool table_has_word(const Table *table,
                     const char *words); // the name of one of its columns (table.c)

@@ -151,4 +151,12 @@ TEST(what_is_said_of_another_table) {
         ", \"nodes\": \"n.csv\", \"labels\": \"y.csv\", \"columns\": {\"label\": \"kl\"}", &err));
     assert_memory_equal(d.x, ((float[]){5, 6, 7, 8}), 16); // and not kl
     assert_memory_equal(d.label, ((int32_t[]){0, 0, 1, 1}), 16);
+    // a name that the table does not have takes nothing from the usual one
+    test_write_text(test_path("x.csv"), "id,label,f\n10,1,5\n20,1,6\n30,2,7\n40,2,8\n");
+    assert_ok(
+        loads(&d, edges,
+              ", \"features\": \"x.csv\", \"labels\": \"y.csv\", \"columns\": {\"label\": \"kl\"}",
+              &err));
+    assert_int_equal(d.features, 1);
+    assert_memory_equal(d.x, ((float[]){5, 6, 7, 8}), 16);
 }
