@@ -49,6 +49,21 @@ LANES_INLINE void values_make(float *out, const Piece *piece, int64_t count, Gri
     }
 }
 
+// The codes of columns first .. from the planes of a row's payload.
+static __attribute__((noinline)) void codes_read(Piece *piece, const uint8_t *payload,
+                                                 int64_t columns, int64_t first, int bits,
+                                                 int left_out) {
+    if (left_out > 0) // planes are added to what is there
+        memset(piece->code, 0, sizeof piece->code);
+    for (int width = 8, shift = left_out; width > 0; width /= 2)
+        if (bits & width) {
+            plane_unpack(piece->code, payload + first * width / 8, columns_here(columns, first),
+                         shift, width);
+            payload += (columns * width + 7) / 8;
+            shift += width;
+        }
+}
+
 LANES_INLINE void piece_decode(float *out, Piece *piece, const uint8_t *payload, int64_t columns,
                                int64_t first, int bits, int left_out, Grid grid, bool stream,
                                GridRule rule) {
@@ -58,14 +73,7 @@ LANES_INLINE void piece_decode(float *out, Piece *piece, const uint8_t *payload,
         values_make(out + first, piece, count, grid, true, stream, rule);
         return;
     }
-    if (left_out > 0) // planes are added to what is there
-        memset(piece->code, 0, sizeof piece->code);
-    for (int width = 8, shift = left_out; width > 0; width /= 2)
-        if (bits & width) {
-            plane_unpack(piece->code, payload + first * width / 8, count, shift, width);
-            payload += (columns * width + 7) / 8;
-            shift += width;
-        }
+    codes_read(piece, payload, columns, first, bits, left_out);
     values_make(out + first, piece, count, grid, false, stream, rule);
 }
 
