@@ -66,29 +66,18 @@ typedef struct Saved {
     double seconds[SECONDS * ASSIGNED_CHANNELS];
 } Saved;
 
-static void copy_candidate(Candidate *c, int64_t *count, double *seconds, bool store) {
-    double *of_candidate[SECONDS] = {[SECONDS - 1] = &c->least_fp32};
-    for (int k = 0; k < SECONDS - 1; k++)
-        of_candidate[k] = &c->seconds[k / CHOICE_TURNS][k % CHOICE_TURNS];
-    for (int k = 0; k < SECONDS; k++)
-        *(store ? &seconds[k] : of_candidate[k]) = *(store ? of_candidate[k] : &seconds[k]);
-    for (int k = 0; k < 2; k++)
-        *(store ? &count[k] : &c->turns[k]) = *(store ? &c->turns[k] : &count[k]);
-    if (store)
-        count[2] = c->out;
-    else
-        c->out = count[2] != 0;
-}
-
 // From the object to a Saved (`store`), or back.
 static void copy_all(Chooser *chooser, Saved *saved, bool store) {
-    if (store)
-        saved->count[0] = chooser->choice.epoch;
-    else
-        chooser->choice.epoch = saved->count[0];
-    for (int i = 0; i < chooser->count; i++)
-        copy_candidate(&chooser->candidate[i], saved->count + 1 + COUNTS * i,
-                       saved->seconds + SECONDS * i, store);
+    state_copy(saved->count, &chooser->choice.epoch, sizeof *saved->count, store);
+    for (int i = 0; i < chooser->count; i++) {
+        Candidate *c = &chooser->candidate[i];
+        int64_t *count = saved->count + 1 + COUNTS * i;
+        double *seconds = saved->seconds + SECONDS * i;
+        state_copy(count, c->turns, sizeof c->turns, store);
+        state_copy(count + 2, &c->out, sizeof c->out, store);
+        state_copy(seconds, c->seconds, sizeof c->seconds, store);
+        state_copy(seconds + SECONDS - 1, &c->least_fp32, sizeof c->least_fp32, store);
+    }
 }
 
 static bool turns_are_known(const Chooser *c, const Saved *saved, Error *err) {

@@ -15,7 +15,7 @@ typedef struct Candidate { // an exchange, the same on all ranks but for the cha
     int64_t turns[2];                // epochs measured with the codec and with fp32
     double seconds[2][CHOICE_TURNS]; // [turns] of these, means over ranks
     double least_fp32; // seconds that fp32 takes at least, as the first turn of the codec shows
-    bool out;          // fp32 is so much slower that it is not tried (again)
+    int64_t out;       // not 0: fp32 is so much slower that it is not tried (again)
     ChannelSeconds before;
     int64_t bytes_before; // channel_count of what is sent
 } Candidate;

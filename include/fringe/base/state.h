@@ -54,6 +54,10 @@ bool state_replicated(StateWalk *walk, const char *name, TensorType type, int64_
 bool state_distributed(StateWalk *walk, const char *name, TensorType type, int64_t count,
                        void *mine, Error *err);
 void state_put_tensor(StateWalk *walk, const Tensor *tensor); // of any shape; where it saves
+// From the owner's fields to a copy of them that is saved or read (`store`), or back.
+static inline void state_copy(void *copy, void *own, size_t bytes, bool store) {
+    memcpy(store ? copy : own, store ? own : copy, bytes);
+}
 
 // ---- for checkpoints
 
