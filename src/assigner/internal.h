@@ -134,10 +134,6 @@ void solver_stop(SolverRun *run);
 // ---- lists.c: per-row lists of all ranks, on rank 0 in rank order. Collective.
 // The number of rows that all ranks send; 0 on other ranks than rank 0. Local.
 int64_t assigned_messages(const ChannelAssignment *assigned, const Comm *comm);
-void assigned_gather_rows(const ChannelAssignment *assigned, const Comm *comm, const void *mine,
-                          void *all, size_t bytes);
-void assigned_scatter_rows(const ChannelAssignment *assigned, const Comm *comm, const void *all,
-                           void *mine, size_t bytes);
 // Checks that every width of the tensor is one that the codec has. Local.
 bool widths_check(const Tensor *tensor, const char *path, Error *err);
 // Gather one piece from each rank on rank 0, in rank order, and scatter it; offset [size + 1] in

@@ -26,16 +26,6 @@ int64_t assigned_messages(const ChannelAssignment *assigned, const Comm *comm) {
     return comm->rank == 0 ? assigned->row_piece[comm->size] : 0;
 }
 
-void assigned_gather_rows(const ChannelAssignment *assigned, const Comm *comm, const void *mine,
-                          void *all, size_t bytes) {
-    list_gather(comm, mine, assigned->rows, all, assigned->row_piece, bytes);
-}
-
-void assigned_scatter_rows(const ChannelAssignment *assigned, const Comm *comm, const void *all,
-                           void *mine, size_t bytes) {
-    list_scatter(comm, all, assigned->row_piece, mine, assigned->rows, bytes);
-}
-
 bool widths_check(const Tensor *tensor, const char *path, Error *err) {
     const uint8_t *bits = tensor->data;
     for (int64_t i = 0; i < tensor->shape[0]; i++)

@@ -60,9 +60,10 @@ static bool replay_decide(Assigner *a, Error *err) {
     }
     bool fine = comm_agree(a->comm, err);
     for (int i = 0; fine && i < a->channels; i++) {
-        assigned_scatter_rows(&a->assigned[i], a->comm, first ? tensor[i]->data : NULL,
-                              a->assigned[i].next, 1);
-        if (a->assigned[i].asked)
+        ChannelAssignment *assigned = &a->assigned[i];
+        list_scatter(a->comm, first ? tensor[i]->data : NULL, assigned->row_piece, assigned->next,
+                     assigned->rows, 1);
+        if (assigned->asked)
             snprintf(a->assignment.part[i].by, sizeof a->assignment.part[i].by, "replay");
     }
     if (open)

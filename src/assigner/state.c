@@ -8,7 +8,8 @@ int assigner_widths(Assigner *a, Tensor tensor[ASSIGNED_CHANNELS]) {
         const ChannelAssignment *assigned = &a->assigned[i];
         int64_t count = assigned_messages(assigned, a->comm);
         uint8_t *all = ALLOC(uint8_t, count, "state of the assigner");
-        assigned_gather_rows(assigned, a->comm, channel_widths(assigned->of.channel, true), all, 1);
+        list_gather(a->comm, channel_widths(assigned->of.channel, true), assigned->rows, all,
+                    assigned->row_piece, 1);
         tensor[i] = tensor_vector(TENSOR_U8, count, all, "%s", assigned->name);
     }
     return a->channels;
