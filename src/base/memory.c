@@ -85,6 +85,14 @@ void *memory_alloc(size_t bytes, const char *what) {
     return pointer;
 }
 
+void *memory_grown(void *old, size_t used, size_t bytes, const char *what) {
+    void *larger = memory_alloc(bytes, what);
+    if (used > 0)
+        memcpy(larger, old, used);
+    memory_free(old);
+    return larger;
+}
+
 static bool needs_too_much(size_t bytes, size_t available, const char *what, Error *err) {
     return error_set(err, EXIT_MEMORY, "%s needs %s of memory but only %s are free", what,
                      IN_WORDS(bytes), IN_WORDS(available));

@@ -249,12 +249,9 @@ static void hold(int stream, const char *text, size_t bytes) {
     size_t before = screen.held_bytes[stream];
     if (bytes == 0)
         return;
-    char *longer = ALLOC(char, before + bytes, "an unfinished line");
-    if (before > 0)
-        memcpy(longer, screen.held[stream], before);
-    memcpy(longer + before, text, bytes);
-    memory_free(screen.held[stream]);
-    screen.held[stream] = longer;
+    screen.held[stream] =
+        memory_grown(screen.held[stream], before, before + bytes, "an unfinished line");
+    memcpy(screen.held[stream] + before, text, bytes);
     screen.held_bytes[stream] = before + bytes;
     screen.held_since[stream] = clock_seconds();
 }

@@ -44,11 +44,7 @@ void front_clear(ParetoFront *front) {
 
 // Makes room for `count` elements, of which the first `used` are kept.
 static void *with_room(void *old, int64_t used, int64_t count, size_t size) {
-    void *larger = memory_alloc(memory_product(count, size), "states of a link");
-    if (used > 0)
-        memcpy(larger, old, (size_t)used * size);
-    memory_free(old);
-    return larger;
+    return memory_grown(old, (size_t)used * size, memory_product(count, size), "states of a link");
 }
 
 static void make_room(ParetoFront *f, int64_t points, int64_t back_used, int64_t back) {

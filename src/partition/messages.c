@@ -7,11 +7,8 @@
 #include "internal.h"
 
 static int32_t *grow(int32_t *old, int64_t count, int64_t room) {
-    int32_t *larger = ALLOC(int32_t, room, "pairs of parts that send rows");
-    if (count > 0)
-        memcpy(larger, old, (size_t)count * sizeof *old);
-    memory_free(old);
-    return larger;
+    return memory_grown(old, (size_t)count * sizeof *old, (size_t)room * sizeof *old,
+                        "pairs of parts that send rows");
 }
 
 void messages_add(Messages *m, int from, int to, int64_t rows) {

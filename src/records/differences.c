@@ -18,14 +18,9 @@ static void add(Keys *keys, const char *path) {
     if (is_there(keys, path))
         return;
     if (keys->count == keys->room) {
-        int room = keys->room > 0 ? 2 * keys->room : 64;
-        char(*longer)[RECORD_KEY] =
-            (char(*)[RECORD_KEY])ALLOC(char, (int64_t)room *RECORD_KEY, "keys of runs");
-        if (keys->count > 0)
-            memcpy(longer, keys->key, (size_t)keys->count * RECORD_KEY);
-        memory_free(keys->key);
-        keys->key = longer;
-        keys->room = room;
+        keys->room = keys->room > 0 ? 2 * keys->room : 64;
+        keys->key = memory_grown(keys->key, (size_t)keys->count * RECORD_KEY,
+                                 (size_t)keys->room * RECORD_KEY, "keys of runs");
     }
     snprintf(keys->key[keys->count++], RECORD_KEY, "%s", path);
 }

@@ -95,12 +95,9 @@ void record_clear(RunRecord *record) {
 // --- several runs
 
 static void append(RunRecords *records, const RunRecord *record) {
-    RunRecord *longer = ALLOC(RunRecord, records->count + 1, "runs");
-    for (int i = 0; i < records->count; i++)
-        longer[i] = records->run[i];
-    longer[records->count++] = *record;
-    memory_free(records->run);
-    records->run = longer;
+    size_t used = (size_t)records->count * sizeof *record;
+    records->run = memory_grown(records->run, used, used + sizeof *record, "runs");
+    records->run[records->count++] = *record;
 }
 
 static int can_hold_runs(const struct dirent *entry) {

@@ -8,6 +8,8 @@
 // it in messages ("halo rows of layer 1") and must outlive the memory (a literal). Aborts all ranks
 // if the machine has none left; use memory_try for sizes that come from outside.
 void *memory_alloc(size_t bytes, const char *what);
+// The same in place of `old`, which it frees, with its first `used` bytes; old may be NULL.
+void *memory_grown(void *old, size_t used, size_t bytes, const char *what);
 
 // The same for sizes read from a file: NULL and an EXIT_MEMORY error instead of an abort.
 void *memory_try(size_t bytes, const char *what, Error *err);
