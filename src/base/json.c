@@ -79,6 +79,11 @@ double json_get_number(const Json *object, const char *key) {
     return value != NULL ? json_number(value) : NAN;
 }
 
+double json_get_amount(const Json *object, const char *key) {
+    double number = json_get_number(object, key);
+    return isnan(number) ? 0 : number;
+}
+
 bool json_get_bool(const Json *object, const char *key) {
     const Json *value = json_get_of(object, key, JSON_BOOL);
     return value != NULL && json_bool(value);
@@ -87,6 +92,11 @@ bool json_get_bool(const Json *object, const char *key) {
 bool json_get_int(const Json *object, const char *key, int64_t *out) {
     const Json *value = json_get_of(object, key, JSON_NUMBER);
     return value != NULL && json_is_int64(value, out);
+}
+
+bool json_copy_text(const Json *object, const char *key, char *out, size_t size) {
+    const Json *value = json_get_of(object, key, JSON_STRING);
+    return value != NULL && (size_t)snprintf(out, size, "%s", json_string(value)) < size;
 }
 
 const Json *json_first(const Json *container) {

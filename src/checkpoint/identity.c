@@ -33,25 +33,20 @@ void identity_put(JsonWriter *w, const Training *t) {
 
 // ---- reading
 
-static bool read_text(char *out, size_t size, const Json *object, const char *key) {
-    const Json *text = json_get_of(object, key, JSON_STRING);
-    return text != NULL && (size_t)snprintf(out, size, "%s", json_string(text)) < size;
-}
-
 static bool read_first_weights(FirstWeights *first, const Json *document) {
     const Json *weights = json_get_of(document, "weights", JSON_OBJECT);
     return weights == NULL ? json_get_of(document, "weights", JSON_NULL) != NULL
-                           : read_text(first->path, sizeof first->path, weights, "path") &&
-                                 read_text(first->hash, sizeof first->hash, weights, "hash");
+                           : json_copy_text(weights, "path", first->path, sizeof first->path) &&
+                                 json_copy_text(weights, "hash", first->hash, sizeof first->hash);
 }
 
 bool identity_read(Identity *identity, const Json *document) {
     const Json *parts = json_get_of(document, "parts", JSON_OBJECT);
     *identity = (Identity){.config = json_get_of(document, "config", JSON_OBJECT)};
     return identity->config != NULL &&
-           read_text(identity->data, sizeof identity->data, document, "data") &&
+           json_copy_text(document, "data", identity->data, sizeof identity->data) &&
            json_get_int(parts, "count", &identity->parts) &&
-           read_text(identity->cut, sizeof identity->cut, parts, "hash") &&
+           json_copy_text(parts, "hash", identity->cut, sizeof identity->cut) &&
            json_get_int(document, "seed", &identity->seed) &&
            read_first_weights(&identity->first_weights, document);
 }

@@ -3,11 +3,6 @@
 
 #include "inspect.h"
 
-static double number(const Json *object, const char *key) {
-    double number = json_get_number(object, key);
-    return isnan(number) ? 0 : number;
-}
-
 static void show_rows(const Json *rows) {
     for (const Json *r = json_first(rows); r != NULL; r = json_next(r))
         printf("  %s bit %.0f", SHOWN(json_key(r)),
@@ -36,7 +31,7 @@ static void show_link(const Json *link) {
 }
 
 static void show_bound(const Json *part, const char *key, const char *name) {
-    double objective = number(part, "objective"), bound = number(part, key);
+    double objective = json_get_amount(part, "objective"), bound = json_get_amount(part, key);
     if (json_get_of(part, key, JSON_NUMBER) != NULL)
         printf("%s %.5f gap %.2g %%", name, bound,
                objective > 0 ? 100 * (objective - bound) / objective : 0.0);
@@ -44,14 +39,14 @@ static void show_bound(const Json *part, const char *key, const char *name) {
 
 // Prints nothing for rules that solve no problem.
 static void show_solution(const Json *part) {
-    double hidden = number(part, "hidden_seconds");
-    if (number(part, "predicted_seconds") <= 0)
+    double hidden = json_get_amount(part, "hidden_seconds");
+    if (json_get_amount(part, "predicted_seconds") <= 0)
         return;
-    printf("    objective %.5f", number(part, "objective"));
+    printf("    objective %.5f", json_get_amount(part, "objective"));
     show_bound(part, "bound", " bound");
     show_bound(part, "lp_bound", ", LP bound");
-    printf("\n    found in %.3g s; predicted %.3g s", number(part, "search_seconds"),
-           number(part, "predicted_seconds"));
+    printf("\n    found in %.3g s; predicted %.3g s", json_get_amount(part, "search_seconds"),
+           json_get_amount(part, "predicted_seconds"));
     if (hidden > 0)
         printf(" hidden %.3g s", hidden);
     printf("\n");
@@ -59,16 +54,17 @@ static void show_solution(const Json *part) {
 
 void inspect_assignment(UNUSED const Inspection *at, const Json *assignment) {
     printf("assignment requested before epoch %.0f, applied before epoch %.0f, %.3f s%s%s\n",
-           number(assignment, "asked"), number(assignment, "taken"), number(assignment, "seconds"),
+           json_get_amount(assignment, "asked"), json_get_amount(assignment, "taken"),
+           json_get_amount(assignment, "seconds"),
            json_get_text(assignment, "remark")[0] ? "; " : "",
            SHOWN(json_get_text(assignment, "remark")));
     show_link(json_get(assignment, "link"));
     const Json *parts = json_get_of(assignment, "parts", JSON_ARRAY);
     for (const Json *p = json_first(parts); p != NULL; p = json_next(p)) {
-        printf("  layer %.0f %-8s %-7s", number(p, "layer"), SHOWN(json_get_text(p, "direction")),
-               SHOWN(json_get_text(p, "by")));
+        printf("  layer %.0f %-8s %-7s", json_get_amount(p, "layer"),
+               SHOWN(json_get_text(p, "direction")), SHOWN(json_get_text(p, "by")));
         if (json_get_of(p, "measured_seconds", JSON_NUMBER) != NULL)
-            printf(" measured %.3g s;", number(p, "measured_seconds"));
+            printf(" measured %.3g s;", json_get_amount(p, "measured_seconds"));
         show_rows(json_get_of(p, "rows", JSON_OBJECT));
         show_solution(p);
     }

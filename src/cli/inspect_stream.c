@@ -60,10 +60,7 @@ static bool is_stream(const char *path) {
 
 // ---- what stream.json says
 
-static int64_t whole(const Json *document, const char *key) {
-    double value = json_get_number(document, key);
-    return isnan(value) ? 0 : (int64_t)value;
-}
+static int64_t whole(const Json *d, const char *key) { return (int64_t)json_get_amount(d, key); }
 
 static void print_figures(const Json *d) {
     printf("hypergraph %ld nodes, %ld hyperedges, %ld pins\n", whole(d, "nodes"),

@@ -92,11 +92,6 @@ static bool get_bool(const Json *object, const char *key, bool *out) {
     return json_get_of(object, key, JSON_BOOL) != NULL;
 }
 
-static bool get_text(const Json *object, const char *key, char *out, size_t size) {
-    const Json *value = json_get_of(object, key, JSON_STRING);
-    return value != NULL && (size_t)snprintf(out, size, "%s", json_string(value)) < size;
-}
-
 static bool get_double(const Json *object, const char *key, double *out) {
     const Json *value = json_get_of(object, key, JSON_NUMBER);
     *out = value != NULL ? json_number(value) : 0;
@@ -118,13 +113,14 @@ static bool get_cut(const Json *document, Manifest *m) {
 }
 
 static bool get_head(const Json *document, Manifest *m) {
-    return get_text(document, "dataset", m->dataset_name, sizeof m->dataset_name) &&
-           get_text(document, "dataset_hash", m->dataset_hash, sizeof m->dataset_hash) &&
-           get_text(document, "partition_hash", m->partition_hash, sizeof m->partition_hash) &&
-           get_text(document, "ranks_hash", m->ranks_hash, sizeof m->ranks_hash) &&
-           get_text(document, "messages_hash", m->messages_hash, sizeof m->messages_hash) &&
-           get_text(document, "method", m->method, sizeof m->method) &&
-           get_text(document, "remarks", m->warnings.text, sizeof m->warnings.text) &&
+    return json_copy_text(document, "dataset", m->dataset_name, sizeof m->dataset_name) &&
+           json_copy_text(document, "dataset_hash", m->dataset_hash, sizeof m->dataset_hash) &&
+           json_copy_text(document, "partition_hash", m->partition_hash,
+                          sizeof m->partition_hash) &&
+           json_copy_text(document, "ranks_hash", m->ranks_hash, sizeof m->ranks_hash) &&
+           json_copy_text(document, "messages_hash", m->messages_hash, sizeof m->messages_hash) &&
+           json_copy_text(document, "method", m->method, sizeof m->method) &&
+           json_copy_text(document, "remarks", m->warnings.text, sizeof m->warnings.text) &&
            json_get_int(document, "seed", &m->seed) && get_bool(document, "reorder", &m->reorder) &&
            get_bool(document, "symmetric", &m->symmetric) &&
            json_get_int(document, "nodes", &m->nodes) &&

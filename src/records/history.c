@@ -2,11 +2,6 @@
 
 #include "fringe/records.h"
 
-static double number_or_0(const Json *object, const char *key) {
-    double number = json_get_number(object, key);
-    return isnan(number) ? 0 : number;
-}
-
 static double score_of(const Json *line, const char *split, const Score *score) {
     return score != NULL ? json_get_number(json_get(line, split), score->key) : NAN;
 }
@@ -31,26 +26,26 @@ RecordedEpoch record_epoch(const Json *line, const Score *score) {
     double span[TIMER_KINDS];
     json_get_int(line, "epoch", &epoch);
     for (int kind = 0; kind < TIMER_KINDS; kind++)
-        span[kind] = number_or_0(time, timer_names[kind]);
+        span[kind] = json_get_amount(time, timer_names[kind]);
     return (RecordedEpoch){
         .epoch = epoch,
         .loss = json_get_number(line, "loss"),
         .lr = json_get_number(line, "rate"),
         .gradient_norm = json_get_number(line, "gradient_norm"),
-        .headers = number_or_0(line, "headers"),
-        .skipped = number_or_0(line, "skipped"),
-        .bytes = number_or_0(line, "bytes"),
-        .reduce_bytes = number_or_0(line, "reduce_bytes"),
+        .headers = json_get_amount(line, "headers"),
+        .skipped = json_get_amount(line, "skipped"),
+        .bytes = json_get_amount(line, "bytes"),
+        .reduce_bytes = json_get_amount(line, "reduce_bytes"),
         .gradient_bits = json_get_number(line, "gradient_bits"),
         .gradient_memory = json_get_number(line, "gradient_memory"),
-        .seconds = number_or_0(time, "epoch"),
+        .seconds = json_get_amount(time, "epoch"),
         .compute = span[TIMER_AGGREGATE_OWN] + span[TIMER_AGGREGATE_HALO] + span[TIMER_DENSE] +
                    span[TIMER_POINTWISE],
         .pack = span[TIMER_PACK] + span[TIMER_UNPACK],
         .wait = span[TIMER_WAIT],
         .reduce = span[TIMER_REDUCE],
-        .evaluation = number_or_0(time, "evaluation"),
-        .assignment = number_or_0(time, "assignment"),
+        .evaluation = json_get_amount(time, "evaluation"),
+        .assignment = json_get_amount(time, "assignment"),
         .train = score_of(line, "train", score),
         .validation = score_of(line, "validation", score),
         .test = score_of(line, "test", score),

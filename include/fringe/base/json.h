@@ -33,13 +33,16 @@ const Json *json_get(const Json *object, const char *key); // NULL if there is n
 const Json *json_get_of(const Json *object, const char *key, JsonType type);
 const char *json_get_text(const Json *object, const char *key);
 double json_get_number(const Json *object, const char *key);
+double json_get_amount(const Json *object, const char *key); // the number, 0 if there is none
 bool json_get_bool(const Json *object, const char *key);
 bool json_get_int(const Json *object, const char *key, int64_t *out); // as json_is_int64
-const Json *json_first(const Json *container);                        // NULL if empty, or of NULL
-const Json *json_next(const Json *value);                             // NULL at the end
-int64_t json_size(const Json *container);                             // entries
-bool json_bool(const Json *value);                                    // of a JSON_BOOL
-double json_number(const Json *value);                                // of a JSON_NUMBER
+// False if there is no text, or a longer one than `out` holds.
+bool json_copy_text(const Json *object, const char *key, char *out, size_t size);
+const Json *json_first(const Json *container);       // NULL if empty, or of NULL
+const Json *json_next(const Json *value);            // NULL at the end
+int64_t json_size(const Json *container);            // entries
+bool json_bool(const Json *value);                   // of a JSON_BOOL
+double json_number(const Json *value);               // of a JSON_NUMBER
 bool json_is_int64(const Json *value, int64_t *out); // a number without fraction, |n| <= 2^53
 const char *json_string(const Json *value);          // of a JSON_STRING
 
@@ -68,8 +71,9 @@ void json_put_int(JsonWriter *writer, const char *key, int64_t value);
 void json_put_double(JsonWriter *writer, const char *key, double value);
 void json_put_float(JsonWriter *writer, const char *key, float value);
 void json_put_list(JsonWriter *writer, const char *key, const double *value, int64_t count);
-// Several members of an object, each as its type says: JSON_PUT(w, PAIR("name", name), PAIR("bytes",
-// bytes)). To C, false, true and comparisons are ints: pair_bool(key, value) makes them bools.
+// Several members of an object, each as its type says: JSON_PUT(w, PAIR("name", name),
+// PAIR("bytes", bytes)). To C, false, true and comparisons are ints: pair_bool(key, value) makes
+// them bools.
 typedef enum JsonPairType { PAIR_TEXT, PAIR_INT, PAIR_DOUBLE, PAIR_BOOL } JsonPairType;
 typedef struct JsonPair {
     const char *key; // NULL: the end
