@@ -4,6 +4,7 @@
 #include "fringe/base/error.h"
 #include "fringe/base/text.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -23,6 +24,10 @@ static void fit(char *out, size_t size, const char *format, ...) {
     va_start(arguments, format);
     text_fit(out, size, format, arguments);
     va_end(arguments);
+}
+
+bool error_cannot(Error *err, ExitCode code, const char *do_what, const char *path) {
+    return error_set(err, code, "%s: cannot %s: %s", path, do_what, strerror(errno));
 }
 
 bool error_prefix(Error *err, const char *format, ...) {

@@ -29,10 +29,6 @@ static void step(void) {
         raise(SIGKILL);
 }
 
-static bool cannot(Error *err, ExitCode code, const char *do_what, const char *path) {
-    return error_set(err, code, "%s: cannot %s: %s", path, do_what, strerror(errno));
-}
-
 // --- reading
 
 bool file_exists(const char *path) { return access(path, F_OK) == 0; }
@@ -57,7 +53,7 @@ static bool read_all(int descriptor, char *data, size_t bytes, const char *path,
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return cannot(err, EXIT_IO, "read", path);
+            return error_cannot(err, EXIT_IO, "read", path);
         if (got == 0)
             return error_set(err, EXIT_IO, "%s: ends after %zu of %zu bytes", path, done, bytes);
         done += (size_t)got;
@@ -86,9 +82,10 @@ int file_open(const char *path, int64_t *bytes, Error *err) {
     if (descriptor < 0 && errno == ENXIO && stat(path, &status) == 0) // sockets, some devices
         is_regular(&status, path, err);
     else if (descriptor < 0)
-        cannot(err, errno == ENOENT || errno == ENOTDIR ? EXIT_NO_INPUT : EXIT_IO, "open", path);
+        error_cannot(err, errno == ENOENT || errno == ENOTDIR ? EXIT_NO_INPUT : EXIT_IO, "open",
+                     path);
     else if (fstat(descriptor, &status) != 0)
-        cannot(err, EXIT_IO, "look at", path);
+        error_cannot(err, EXIT_IO, "look at", path);
     else if (is_regular(&status, path, err)) {
         *bytes = (int64_t)status.st_size;
         return descriptor;
@@ -107,7 +104,7 @@ FILE *file_stream(const char *path, int64_t *bytes, Error *err) {
     int descriptor = file_open(path, bytes, err);
     FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
     if (descriptor >= 0 && file == NULL) {
-        cannot(err, EXIT_MEMORY, "read", path);
+        error_cannot(err, EXIT_MEMORY, "read", path);
         close(descriptor);
     }
     return file;
@@ -180,7 +177,7 @@ bool file_writer_open(FileWriter *writer, const char *path, Error *err) {
     if (!set_path(writer, path, err))
         return false;
     writer->descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    return writer->descriptor >= 0 || cannot(err, EXIT_CANNOT_WRITE, "create", path);
+    return writer->descriptor >= 0 || error_cannot(err, EXIT_CANNOT_WRITE, "create", path);
 }
 
 // If the name exists, a dead process with our number left it: try the next one.
@@ -195,7 +192,7 @@ bool file_writer_replace(FileWriter *writer, const char *path, Error *err) {
         if (writer->descriptor < 0 && errno != EEXIST)
             break;
     }
-    return writer->descriptor >= 0 || cannot(err, EXIT_CANNOT_WRITE, "create", path);
+    return writer->descriptor >= 0 || error_cannot(err, EXIT_CANNOT_WRITE, "create", path);
 }
 
 bool file_writer_put(FileWriter *writer, const void *data, size_t bytes, Error *err) {
@@ -206,7 +203,7 @@ bool file_writer_put(FileWriter *writer, const void *data, size_t bytes, Error *
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0)
-            return cannot(err, EXIT_IO, "write", writer->path);
+            return error_cannot(err, EXIT_IO, "write", writer->path);
         step();
         at += put;
         bytes -= (size_t)put;
@@ -220,13 +217,13 @@ bool file_writer_close(FileWriter *writer, bool sync, Error *err) {
         return err->code == 0;
     bool ok = true;
     if (sync) {
-        ok = fsync(writer->descriptor) == 0 || cannot(err, EXIT_IO, "flush", writer->path);
+        ok = fsync(writer->descriptor) == 0 || error_cannot(err, EXIT_IO, "flush", writer->path);
         step();
     } else {
         sync_file_range(writer->descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
     }
     if (close(writer->descriptor) != 0)
-        ok = cannot(err, EXIT_IO, "close", writer->path);
+        ok = error_cannot(err, EXIT_IO, "close", writer->path);
     writer->descriptor = -1;
     return ok;
 }
@@ -234,8 +231,8 @@ bool file_writer_close(FileWriter *writer, bool sync, Error *err) {
 bool file_sync(const char *path, Error *err) {
     CLEARED(descriptor_drop) int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
-        return cannot(err, EXIT_IO, "open", path);
-    bool ok = fsync(descriptor) == 0 || cannot(err, EXIT_IO, "flush", path);
+        return error_cannot(err, EXIT_IO, "open", path);
+    bool ok = fsync(descriptor) == 0 || error_cannot(err, EXIT_IO, "flush", path);
     step();
     return ok;
 }
@@ -290,7 +287,7 @@ static bool make_level(const char *path, Error *err) {
             return true;
         errno = reason;
         return errno == EEXIST ? no_folder(err, path)
-                               : cannot(err, EXIT_CANNOT_WRITE, "make the folder", path);
+                               : error_cannot(err, EXIT_CANNOT_WRITE, "make the folder", path);
     }
     step();
     const char *parent = FOLDER_OF(path);
@@ -333,7 +330,7 @@ bool file_check_folder(const char *path, Error *err) {
     char *probe = PATH_IN(there, ".fringe-XXXXXX");
     if (mkdtemp(probe) == NULL)
         return strcmp(there, path) == 0
-                   ? cannot(err, EXIT_CANNOT_WRITE, "write in it", path)
+                   ? error_cannot(err, EXIT_CANNOT_WRITE, "write in it", path)
                    : error_set(err, EXIT_CANNOT_WRITE, "%s: cannot make the folder in %s: %s", path,
                                there, strerror(errno));
     rmdir(probe);
@@ -359,7 +356,7 @@ static bool remove_contents(const char *path, Error *err) {
     bool ok = true;
     FileNames in = file_names(path);
     if (in.folder == NULL)
-        return cannot(err, EXIT_IO, "open the folder", path);
+        return error_cannot(err, EXIT_IO, "open the folder", path);
     while (file_next(&in, ok))
         ok = file_remove(PATH_IN(path, in.name), err);
     return ok;
@@ -368,12 +365,12 @@ static bool remove_contents(const char *path, Error *err) {
 bool file_remove(const char *path, Error *err) {
     struct stat status;
     if (lstat(path, &status) != 0)
-        return errno == ENOENT || errno == ENOTDIR || cannot(err, EXIT_IO, "look at", path);
+        return errno == ENOENT || errno == ENOTDIR || error_cannot(err, EXIT_IO, "look at", path);
     bool folder = S_ISDIR(status.st_mode); // a link to a folder is removed, not followed
     if (folder && !remove_contents(path, err))
         return false;
     if ((folder ? rmdir(path) : unlink(path)) != 0 && errno != ENOENT)
-        return cannot(err, EXIT_CANNOT_WRITE, "remove", path);
+        return error_cannot(err, EXIT_CANNOT_WRITE, "remove", path);
     return true;
 }
 

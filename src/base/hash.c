@@ -48,7 +48,7 @@ static bool add_file(Hash *hash, int descriptor, const char *path, Error *err) {
     while ((got = read(descriptor, piece, sizeof piece)) > 0 || (got < 0 && errno == EINTR))
         if (got > 0)
             hash_add(hash, piece, (size_t)got);
-    return got == 0 || error_set(err, EXIT_IO, "%s: cannot read: %s", path, strerror(errno));
+    return got == 0 || error_cannot(err, EXIT_IO, "read", path);
 }
 
 bool hash_file(const char *path, char text[33], Error *err) {

@@ -9,7 +9,6 @@
 #include "fringe/base/terminal.h"
 #include "fringe/base/text.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -84,7 +83,7 @@ void *file_map(const char *path, size_t least, size_t *bytes, Error *err) {
     *bytes = (size_t)size;
     if (file_has_bytes(path, *bytes, least, err) &&
         (mapping = mmap(NULL, *bytes, PROT_READ, MAP_SHARED, descriptor, 0)) == MAP_FAILED)
-        error_set(err, EXIT_IO, "%s: cannot map: %s", path, strerror(errno));
+        error_cannot(err, EXIT_IO, "map", path);
     if (mapping == MAP_FAILED)
         return NULL;
     watch(mapping, *bytes, path);

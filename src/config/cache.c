@@ -60,7 +60,6 @@ bool config_make_cache(const Config *config, Error *err) {
     if (!is_shared_place(config))
         return file_make_folder(path, err);
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return error_set(err, EXIT_CANNOT_WRITE, "%s: cannot make the folder: %s", path,
-                         strerror(errno));
+        return error_cannot(err, EXIT_CANNOT_WRITE, "make the folder", path);
     return is_ours(path, err);
 }

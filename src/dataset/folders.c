@@ -3,16 +3,13 @@
 
 #include "internal.h"
 
-#include <errno.h>
-
 // Looks at the entries of `folder`/`inside`; `inside` is "" or ends in a slash.
 static bool look(const char *folder, const char *inside, const char *known, Error *err) {
     char path[PATH_BYTES], name[PATH_BYTES];
     path_join(path, sizeof path, folder, inside);
     FileNames in = file_names(path);
     if (in.folder == NULL)
-        return error_set(err, EXIT_CANNOT_WRITE, "%s: cannot look into it: %s", path,
-                         strerror(errno));
+        return error_cannot(err, EXIT_CANNOT_WRITE, "look into it", path);
     while (file_next(&in, err->code == 0)) {
         snprintf(name, sizeof name, "%s%s", inside, in.name);
         path_join(path, sizeof path, folder, name);

@@ -16,10 +16,6 @@
 
 enum { CHUNK = 1 << 20, PATIENCE = 200 }; // bytes of a read; milliseconds
 
-static bool cannot(Error *err, ExitCode code, const char *do_what, const char *path) {
-    return error_set(err, code, "%s: cannot %s: %s", path, do_what, strerror(errno));
-}
-
 static void set_name(EventSource *source, const char *name) {
     source->name = ALLOC(char, strlen(name) + 1, "name of a stream");
     memcpy(source->name, name, strlen(name) + 1);
@@ -43,7 +39,7 @@ bool event_source_fits(const char *path, bool *regular, Error *err) {
     if (file_is_denied(path, err))
         return false;
     if (stat(path, &status) != 0)
-        return cannot(err, EXIT_NO_INPUT, "open", path);
+        return error_cannot(err, EXIT_NO_INPUT, "open", path);
     *regular = S_ISREG(status.st_mode);
     return can_be_stream(status.st_mode, path, err);
 }
@@ -55,7 +51,7 @@ static int open_path(const char *path, Error *err) {
         return -1;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (descriptor < 0)
-        cannot(err, EXIT_NO_INPUT, "open", path);
+        error_cannot(err, EXIT_NO_INPUT, "open", path);
     return descriptor;
 }
 
@@ -64,7 +60,7 @@ static int open_path(const char *path, Error *err) {
 static bool look_at(EventSource *source, Error *err) {
     struct stat status;
     if (fstat(source->descriptor, &status) != 0)
-        return cannot(err, EXIT_NO_INPUT, "look at", source->name);
+        return error_cannot(err, EXIT_NO_INPUT, "look at", source->name);
     if (S_ISDIR(status.st_mode))
         return refuse(err, source->name, "folder");
     source->regular = S_ISREG(status.st_mode) && lseek(source->descriptor, 0, SEEK_CUR) == 0;
@@ -132,7 +128,7 @@ static EventNext read_chunk(EventSource *source, Error *err) {
     if (got < 0 && errno == EAGAIN)
         return EVENT_WAITING; // another reader of the FIFO was faster
     if (got < 0) {
-        cannot(err, EXIT_IO, "read", source->name);
+        error_cannot(err, EXIT_IO, "read", source->name);
         return EVENT_WRONG;
     }
     source->end += (size_t)got;
@@ -168,7 +164,7 @@ bool event_source_go(EventSource *source, int64_t offset, Error *err) {
     source->begin = source->end = 0;
     source->ended = false;
     if (lseek(source->descriptor, source->base, SEEK_SET) < 0)
-        return cannot(err, EXIT_IO, "read", source->name);
+        return error_cannot(err, EXIT_IO, "read", source->name);
     while (source->end < history)
         if (event_source_more(source, err) != EVENT_READ)
             return error_set(err, EXIT_IO, "%s: ends before byte %ld", source->name, offset);

@@ -119,8 +119,7 @@ bool cache_list(CacheList *list, const char *cache, Error *err) {
     *list = (CacheList){0};
     int count = scandir(cache, &names, is_entry, alphasort);
     if (count < 0)
-        return errno == ENOENT || error_set(err, EXIT_IO, "%s: cannot look into the cache: %s",
-                                            cache, strerror(errno));
+        return errno == ENOENT || error_cannot(err, EXIT_IO, "look into the cache", cache);
     list->entry = ALLOC(CacheEntry, count + 1, "entries of the cache");
     for (int i = 0; i < count; i++) {
         CacheKind kind;

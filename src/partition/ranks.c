@@ -4,7 +4,6 @@
 //
 //   {"part":0,"own":4,"central":1, ... ,"bytes":4810,"hash":"0f3c..."}        \n      384 bytes
 #include "internal.h"
-#include <errno.h>
 #include <unistd.h>
 
 // The integers of a part and their names; one table for writing and reading.
@@ -143,7 +142,7 @@ static bool read_line(int descriptor, PartFigures *out, int part, const char *pa
     char line[RANKS_LINE];
     ssize_t got = pread(descriptor, line, sizeof line, (off_t)part * RANKS_LINE);
     if (got < 0)
-        return error_set(err, EXIT_IO, "%s: cannot read: %s", path, strerror(errno));
+        return error_cannot(err, EXIT_IO, "read", path);
     CLEARED(json_drop)
     Json *json = got == RANKS_LINE ? json_parse(line, sizeof line, path, &(Error){0}) : NULL;
     bool ok = json != NULL && line_parse(out, part, json);

@@ -33,10 +33,6 @@ static void count_epoch(Report *report, double seconds, int64_t bytes) {
         report->sample[report->samples++] = seconds;
 }
 
-static bool cannot(const Report *report, ExitCode code, const char *do_what, Error *err) {
-    return error_set(err, code, "%s: cannot %s: %s", report->path, do_what, strerror(errno));
-}
-
 // Counts epochs up to and including `last`. *keep: the end of the line of the last of them. A
 // damaged line between them is not counted but stays in the file, because the lines after it are
 // valid.
@@ -67,7 +63,7 @@ static bool count_up_to(Report *report, int64_t last, int64_t *keep, Error *err)
     if (file == NULL && missing.code != EXIT_NO_INPUT)
         return error_set(err, (ExitCode)missing.code, "%s", missing.text);
     int64_t count = file != NULL ? count_lines(report, file, last, keep) : 0;
-    bool ok = file == NULL || !ferror(file) || cannot(report, EXIT_IO, "read", err);
+    bool ok = file == NULL || !ferror(file) || error_cannot(err, EXIT_IO, "read", report->path);
     if (ok && count < last)
         sink_warn(report->sink, "%s is missing %ld of the %ld epochs before the resume",
                   SHOWN(report->path), last - count, last);
@@ -79,7 +75,7 @@ static bool cut_back(Report *report, int64_t last, Error *err) {
     if (last > 0 && !count_up_to(report, last, &keep, err))
         return false;
     return !file_exists(report->path) || truncate(report->path, keep) == 0 ||
-           cannot(report, EXIT_CANNOT_WRITE, "cut it back", err);
+           error_cannot(err, EXIT_CANNOT_WRITE, "cut it back", report->path);
 }
 
 // The part of report_open in a helper thread, because disks may be slow and there is no writer yet.
@@ -104,7 +100,7 @@ static void open_on_helper(void *context) {
     report->metrics =
         open(report->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | made_here, 0666);
     if (report->metrics < 0)
-        cannot(report, EXIT_CANNOT_WRITE, "write", err);
+        error_cannot(err, EXIT_CANNOT_WRITE, "write", report->path);
 }
 
 static void say_run(const Report *report) {
@@ -312,7 +308,7 @@ static void sync_metrics(void *context, UNUSED const void *payload, UNUSED size_
                          Error *err) {
     const Report *report = context;
     if (err->code == 0 && fsync(report->metrics) != 0)
-        error_set(err, EXIT_IO, "%s: cannot flush: %s", report->path, strerror(errno));
+        error_cannot(err, EXIT_IO, "flush", report->path);
 }
 
 bool report_sync(Report *report, Error *err) {

@@ -32,9 +32,8 @@ static bool is_in_the_way(const char *folder, const char *name, bool marked) {
 static bool is_free(const char *path, char clash[CLASH], Error *err) {
     bool marked = marker_read(NULL, path, NULL);
     FileNames in = file_names(path);
-    bool free =
-        in.folder != NULL || errno == ENOENT || errno == ENOTDIR ||
-        error_set(err, EXIT_IO, "%s: cannot look into the folder: %s", path, strerror(errno));
+    bool free = in.folder != NULL || errno == ENOENT || errno == ENOTDIR ||
+                error_cannot(err, EXIT_IO, "look into the folder", path);
     while (file_next(&in, free)) {
         free = !is_in_the_way(path, in.name, marked);
         snprintf(clash, CLASH, "%s", in.name);

@@ -25,8 +25,7 @@ bool runfolder_epochs(EpochList *list, const char *folder, const char *ending, E
     int names = scandir(folder, &entry, NULL, NULL);
     *list = (EpochList){0};
     if (names < 0)
-        return errno == ENOENT ||
-               error_set(err, EXIT_IO, "%s: cannot look into it: %s", folder, strerror(errno));
+        return errno == ENOENT || error_cannot(err, EXIT_IO, "look into it", folder);
     list->epoch = ALLOC(int64_t, names, "list of epochs");
     for (int i = 0; i < names; free(entry[i++])) {
         int64_t epoch = runfolder_epoch_of(entry[i]->d_name, ending);

@@ -28,7 +28,7 @@ struct RunLock {
 };
 
 static LockAnswer cannot(const char *path, Error *err) {
-    error_set(err, EXIT_CANNOT_WRITE, "%s: cannot lock the folder: %s", path, strerror(errno));
+    error_cannot(err, EXIT_CANNOT_WRITE, "lock the folder", path);
     return LOCK_FAILED;
 }
 

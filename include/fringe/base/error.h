@@ -49,6 +49,8 @@ typedef struct Error {
 // error wins: an *err that already holds one stays unchanged. err may not be NULL.
 bool error_set(Error *err, ExitCode code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+// "PATH: cannot DO WHAT: why", with the reason of errno.
+bool error_cannot(Error *err, ExitCode code, const char *do_what, const char *path);
 #define error_data(err, ...) error_set((err), EXIT_DATA, __VA_ARGS__)
 #define error_config(err, ...) error_set((err), EXIT_CONFIG, __VA_ARGS__)
 #define error_usage(err, ...) error_set((err), EXIT_USAGE, __VA_ARGS__)
