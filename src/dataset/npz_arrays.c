@@ -3,58 +3,44 @@
 
 #include "writers.h"
 
-static void make_copy(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
-    const char *from = array->from;
-    memcpy(out, from + (size_t)place->at * array->item, (size_t)count * array->item);
-    place->at += count;
+static void make_copy(ArraySource *s, int64_t first, int64_t count, void *out) {
+    memcpy(out, (const char *)s->from + (size_t)first * s->item, (size_t)count * s->item);
 }
 
-static void make_ones(UNUSED const OutArray *array, UNUSED ArrayPlace *place, int64_t count,
-                      void *out) {
+static void make_ones(UNUSED ArraySource *s, UNUSED int64_t first, int64_t count, void *out) {
     for (int64_t k = 0; k < count; k++)
         ((float *)out)[k] = 1;
 }
 
 // ---- edges and pins
 
-static void make_short_offsets(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
-    int32_t *offset = out;
-    for (int64_t k = 0; k < count; k++, place->at++)
-        offset[k] = (int32_t)array->dataset->offset[place->at];
+static void make_short_offsets(ArraySource *s, int64_t first, int64_t count, void *out) {
+    for (int64_t k = 0; k < count; k++)
+        ((int32_t *)out)[k] = (int32_t)s->dataset->offset[first + k];
 }
 
-static void make_shape(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
-    const Dataset *d = array->dataset;
-    bool features = strcmp(array->key, "attr_shape") == 0;
-    for (int64_t k = 0; k < count; k++, place->at++)
-        ((int64_t *)out)[k] = place->at == 0 || !features ? d->nodes : d->features;
-}
-
-static void make_pin_nodes(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
-    const Dataset *d = array->dataset;
-    int32_t *node = out;
-    for (int64_t k = 0; k < count; k++, place->at++) {
-        while (place->at == d->offset[place->row + 1])
-            place->row++;
-        node[k] = (int32_t)place->row;
+static void make_pin_nodes(ArraySource *s, int64_t first, int64_t count, void *out) {
+    for (int64_t k = 0; k < count; k++) {
+        while (first + k == s->dataset->offset[s->row + 1])
+            s->row++;
+        ((int32_t *)out)[k] = (int32_t)s->row;
     }
 }
 
 // ---- features: dense, or the entries that are not 0
 
-static void make_attr_data(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
+static void make_attr_data(ArraySource *s, UNUSED int64_t first, int64_t count, void *out) {
     float *value = out;
-    for (int64_t k = 0; k < count; place->at++)
-        if (array->dataset->x[place->at] != 0)
-            value[k++] = array->dataset->x[place->at];
+    for (int64_t k = 0; k < count; s->at++)
+        if (s->dataset->x[s->at] != 0)
+            value[k++] = s->dataset->x[s->at];
 }
 
-static void make_attr_indices(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
-    const Dataset *d = array->dataset;
+static void make_attr_indices(ArraySource *s, UNUSED int64_t first, int64_t count, void *out) {
     int32_t *column = out;
-    for (int64_t k = 0; k < count; place->at++)
-        if (d->x[place->at] != 0)
-            column[k++] = (int32_t)(place->at % d->features);
+    for (int64_t k = 0; k < count; s->at++)
+        if (s->dataset->x[s->at] != 0)
+            column[k++] = (int32_t)(s->at % s->dataset->features);
 }
 
 static int64_t row_entries(const Dataset *d, int64_t row) {
@@ -64,74 +50,82 @@ static int64_t row_entries(const Dataset *d, int64_t row) {
     return entries;
 }
 
-static void make_attr_offsets(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
-    int64_t *offset = out;
-    for (int64_t k = 0; k < count; k++, place->row++) {
-        offset[k] = place->sum;
-        if (place->row < array->dataset->nodes)
-            place->sum += row_entries(array->dataset, place->row);
+static void make_attr_offsets(ArraySource *s, int64_t first, int64_t count, void *out) {
+    for (int64_t row = first; row < first + count; row++) {
+        ((int64_t *)out)[row - first] = s->sum;
+        if (row < s->dataset->nodes)
+            s->sum += row_entries(s->dataset, row);
     }
 }
 
 // ---- labels and splits
 
-static void make_labels(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
-    int64_t *label = out;
+static void make_labels(ArraySource *s, int64_t first, int64_t count, void *out) {
     for (int64_t k = 0; k < count; k++)
-        label[k] = array->dataset->label[place->at + k];
-    place->at += count;
+        ((int64_t *)out)[k] = s->dataset->label[first + k];
 }
 
-static void make_split(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
+static void make_split(ArraySource *s, UNUSED int64_t first, int64_t count, void *out) {
     int64_t *node = out;
-    for (int64_t k = 0; k < count; place->at++)
-        if (array->dataset->split[place->at] == array->split)
-            node[k++] = place->at;
+    for (int64_t k = 0; k < count; s->at++)
+        if (s->dataset->split[s->at] == s->split)
+            node[k++] = s->at;
 }
 
 // ---- the list
 
-typedef struct List {
-    OutArray *array; // [OUT_ARRAYS]
-    int count;
-    const Dataset *dataset;
-} List;
+static bool make(void *context, int64_t first, int64_t count, void *out, UNUSED Error *err) {
+    ArraySource *s = context;
+    if (first == 0)
+        s->at = s->row = s->sum = 0;
+    s->make(s, first, count, out);
+    return true;
+}
 
 // A list of `count` elements; the caller makes it more than that.
-static OutArray *add(List *list, const char *key, const char *descr, int64_t count,
-                     MakeElements *make) {
-    assert(list->count < OUT_ARRAYS);
-    OutArray *array = &list->array[list->count++];
-    *array = (OutArray){.key = key,
-                        .descr = descr,
-                        .item = (size_t)(descr[2] - '0'),
-                        .rank = 1,
-                        .shape = {count, 1},
-                        .make = make,
-                        .dataset = list->dataset};
-    return array;
+static ArraySource *add(DatasetArrays *list, const char *key, const char *descr, int64_t count,
+                        MakeElements *how) {
+    assert(list->count < NPZ_OUT);
+    ArraySource *source = &list->source[list->count];
+    *source =
+        (ArraySource){.make = how, .dataset = list->dataset, .item = (size_t)(descr[2] - '0')};
+    list->out[list->count++] = (NpzOut){.key = key,
+                                        .descr = descr,
+                                        .item = source->item,
+                                        .rank = 1,
+                                        .shape = {count, 1},
+                                        .packed = list->packed,
+                                        .make = make,
+                                        .context = source};
+    return source;
 }
 
 // One that the dataset has as it is written.
-static void add_copy(List *list, const char *key, const char *descr, int64_t count,
+static void add_copy(DatasetArrays *list, const char *key, const char *descr, int64_t count,
                      const void *from) {
     add(list, key, descr, count, make_copy)->from = from;
 }
 
-static void add_matrix(List *list, const char *key, const char *descr, int64_t columns,
+static void add_matrix(DatasetArrays *list, const char *key, const char *descr, int64_t columns,
                        const void *from) {
-    OutArray *array = add(list, key, descr, list->dataset->nodes, make_copy);
-    array->from = from;
-    array->rank = 2;
-    array->shape[1] = columns;
+    add_copy(list, key, descr, list->dataset->nodes, from);
+    list->out[list->count - 1].rank = 2;
+    list->out[list->count - 1].shape[1] = columns;
+}
+
+static void add_shape(DatasetArrays *list, const char *key, int64_t columns) {
+    ArraySource *source = add(list, key, "<i8", 2, make_copy);
+    source->shape[0] = list->dataset->nodes;
+    source->shape[1] = columns;
+    source->from = source->shape;
 }
 
 // NULL: they are all 1.
-static void add_weights(List *list, const char *key, int64_t count, const float *weight) {
+static void add_weights(DatasetArrays *list, const char *key, int64_t count, const float *weight) {
     add(list, key, "<f4", count, weight != NULL ? make_copy : make_ones)->from = weight;
 }
 
-static void add_graph(List *list) {
+static void add_graph(DatasetArrays *list) {
     const Dataset *d = list->dataset;
     add_weights(list, "adj_data", d->edges, d->weight);
     add_copy(list, "adj_indices", "<i4", d->edges, d->target);
@@ -139,11 +133,11 @@ static void add_graph(List *list) {
         add(list, "adj_indptr", "<i4", d->nodes + 1, make_short_offsets);
     else
         add_copy(list, "adj_indptr", "<i8", d->nodes + 1, d->offset);
-    add(list, "adj_shape", "<i8", 2, make_shape);
+    add_shape(list, "adj_shape", d->nodes);
 }
 
 // The weights say how many hyperedges there are, so they are written even if all are 1.
-static void add_hypergraph(List *list) {
+static void add_hypergraph(DatasetArrays *list) {
     const Dataset *d = list->dataset;
     add_copy(list, "num_nodes", "<i8", 1, &d->nodes);
     add(list, "node", "<i4", d->edges, make_pin_nodes);
@@ -169,7 +163,7 @@ static int64_t sparse_entries(const Dataset *d) {
     return signs > 0 || entries > all / 2 ? -1 : entries;
 }
 
-static void add_features(List *list) {
+static void add_features(DatasetArrays *list) {
     const Dataset *d = list->dataset;
     if (d->x == NULL)
         return;
@@ -181,10 +175,10 @@ static void add_features(List *list) {
     add(list, "attr_data", "<f4", entries, make_attr_data);
     add(list, "attr_indices", "<i4", entries, make_attr_indices);
     add(list, "attr_indptr", "<i8", d->nodes + 1, make_attr_offsets);
-    add(list, "attr_shape", "<i8", 2, make_shape);
+    add_shape(list, "attr_shape", d->features);
 }
 
-static void add_labels(List *list) {
+static void add_labels(DatasetArrays *list) {
     const Dataset *d = list->dataset;
     if (d->labels != NULL)
         add_matrix(list, "labels", "|u1", d->classes, d->labels);
@@ -195,7 +189,7 @@ static void add_labels(List *list) {
 }
 
 // All three, unless no node is in one. A reader refuses an empty list of training nodes.
-static void add_splits(List *list) {
+static void add_splits(DatasetArrays *list) {
     static const char *const keys[] = {"train_idx", "val_idx", "test_idx"};
     const Dataset *d = list->dataset;
     int64_t count[4] = {0};
@@ -206,15 +200,9 @@ static void add_splits(List *list) {
             (uint8_t)(SPLIT_TRAIN + s);
 }
 
-int npz_arrays(OutArray out[OUT_ARRAYS], const Dataset *dataset) {
-    List list = {out, 0, dataset};
-    (dataset->hyperedges > 0 ? add_hypergraph : add_graph)(&list);
-    add_features(&list);
-    add_labels(&list);
-    add_splits(&list);
-    return list.count;
-}
-
-int64_t out_array_elements(const OutArray *array) {
-    return array->rank == 1 ? array->shape[0] : array->shape[0] * array->shape[1];
+void npz_arrays(DatasetArrays *arrays) {
+    (arrays->dataset->hyperedges > 0 ? add_hypergraph : add_graph)(arrays);
+    add_features(arrays);
+    add_labels(arrays);
+    add_splits(arrays);
 }

@@ -5,6 +5,7 @@
 
 #include "deflater.h"
 #include "npy_input.h"
+#include "npz_layout.h"
 #include "writers.h"
 
 #include <errno.h>
@@ -16,36 +17,35 @@ enum { PIECE = 1 << 18, ZIP_DAY = 0x21, LEVEL = 6 }; // bytes; 1 January 1980; o
 // ---- a member: its header, then its elements
 
 typedef struct Member {
-    OutArray array;
+    NpzOut array;
     char header[NPY_WRITTEN];
     size_t header_bytes;
     char piece[PIECE];
     const char *at; // what libzip has not taken yet: in the header or the piece
     size_t left;
-    int64_t made; // elements
-    ArrayPlace place;
+    int64_t made;       // elements
     Deflater *deflater; // borrowed; NULL: stored
     bool over;          // its last batch has been compressed
     Error *err;         // of its elements
 } Member;
 
+static int64_t elements_of(const NpzOut *array) {
+    return array->rank == 1 ? array->shape[0] : array->shape[0] * array->shape[1];
+}
+
 static void member_begin(Member *m) {
     m->at = m->header;
     m->left = m->header_bytes;
     m->made = 0;
-    m->place = (ArrayPlace){0};
     m->over = false;
     if (m->deflater != NULL)
         deflater_begin(m->deflater);
 }
 
 static void member_make(Member *m) {
-    int64_t most = PIECE / (int64_t)m->array.item, rest = out_array_elements(&m->array) - m->made;
+    int64_t most = PIECE / (int64_t)m->array.item, rest = elements_of(&m->array) - m->made;
     int64_t count = rest < most ? rest : most;
-    if (count > 0 && m->array.out == NULL)
-        m->array.make(&m->array, &m->place, count, m->piece);
-    else if (count > 0 &&
-             !m->array.out->make(m->array.out->context, m->made, count, m->piece, m->err))
+    if (count > 0 && !m->array.make(m->array.context, m->made, count, m->piece, m->err))
         count = 0; // member_call then ends the archive
     m->made += count;
     m->at = m->piece;
@@ -53,7 +53,7 @@ static void member_make(Member *m) {
 }
 
 static size_t member_bytes(const Member *m) {
-    return m->header_bytes + (size_t)out_array_elements(&m->array) * m->array.item;
+    return m->header_bytes + (size_t)elements_of(&m->array) * m->array.item;
 }
 
 static size_t read_plain(Member *m, char *out, size_t room) {
@@ -79,7 +79,7 @@ static size_t read_deflated(Member *m, char *out, size_t room) {
         size_t bytes = read_plain(m, deflater_room(m->deflater), DEFLATER_BATCH);
         if (m->err->code != 0)
             break;
-        m->over = m->left == 0 && m->made == out_array_elements(&m->array);
+        m->over = m->left == 0 && m->made == elements_of(&m->array);
         deflater_compress(m->deflater, bytes, m->over);
         done = deflater_take(m->deflater, out, room);
     }
@@ -199,7 +199,7 @@ static bool refused_by_zip(zip_t *zip, Error *err) {
 }
 
 // libzip frees the source, and with it the member, once it has been added.
-static bool add_member(zip_t *zip, const OutArray *array, Deflater *deflater, Error *err) {
+static bool add_member(zip_t *zip, const NpzOut *array, Deflater *deflater, Error *err) {
     char name[64];
     Member *m = TRY(Member, 1, "an array to write", err);
     if (m == NULL)
@@ -224,27 +224,13 @@ static bool add_member(zip_t *zip, const OutArray *array, Deflater *deflater, Er
            refused_by_zip(zip, err);
 }
 
-typedef struct Members {
-    const OutArray *array; // [count]
-    int count;
-    Deflater *deflater; // NULL: all are stored
-} Members;
-
-static bool add_members(zip_t *zip, const Members *members, Error *err) {
-    for (int i = 0; i < members->count; i++) {
-        const OutArray *array = &members->array[i];
-        bool stored = array->out != NULL && !array->out->packed;
-        if (!add_member(zip, array, stored ? NULL : members->deflater, err))
-            return false;
-    }
-    return true;
-}
-
 static void say_progress(UNUSED zip_t *zip, double part, UNUSED void *context) {
     progress_update("%.0f %%", 100 * part);
 }
 
-static bool fill_archive(Archive *archive, const Members *members, Error *err) {
+// Without a deflater all are stored.
+static bool fill_archive(Archive *archive, const NpzOut *array, int count, Deflater *deflater,
+                         Error *err) {
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t *target = zip_source_function_create(archive_call, archive, &error);
@@ -257,45 +243,33 @@ static bool fill_archive(Archive *archive, const Members *members, Error *err) {
         return false;
     }
     zip_register_progress_callback_with_state(zip, 0.01, say_progress, NULL, NULL);
-    bool ok = add_members(zip, members, err) && (zip_close(zip) == 0 || refused_by_zip(zip, err));
+    bool ok = true;
+    for (int i = 0; ok && i < count; i++)
+        ok = add_member(zip, &array[i], array[i].packed ? deflater : NULL, err);
+    ok = ok && (zip_close(zip) == 0 || refused_by_zip(zip, err));
     if (!ok)
         zip_discard(zip);
     return ok;
 }
 
-static bool write_members(const char *path, Members *members, bool stored, Error *err) {
+bool npz_write(const char *path, const NpzOut *array, int count, Error *err) {
     Archive archive = {.err = err};
+    bool packed = false;
+    assert(count <= NPZ_OUT);
+    for (int i = 0; i < count; i++)
+        packed = packed || array[i].packed;
     if (!file_writer_replace(&archive.file, path, err))
         return false;
-    members->deflater = stored ? NULL : deflater_new(LEVEL, err);
-    bool whole = err->code == 0 && fill_archive(&archive, members, err);
-    deflater_free(members->deflater);
-    if (!whole && strncmp(err->text, path, strlen(path)) != 0)
-        error_prefix(err, "%s", path);
-    return file_writer_take_place(&archive.file, whole, err);
+    Deflater *deflater = packed ? deflater_new(LEVEL, err) : NULL;
+    bool whole = err->code == 0 && fill_archive(&archive, array, count, deflater, err);
+    deflater_free(deflater);
+    return file_writer_take_place(&archive.file, whole || npz_name_file(err, path), err);
 }
 
 static bool write_archive(const Writing *writing, Error *err) {
-    OutArray array[OUT_ARRAYS];
-    Members members = {.array = array, .count = npz_arrays(array, writing->dataset)};
-    return write_members(writing->path, &members, writing->to->stored, err);
-}
-
-bool npz_write(const char *path, const NpzOut *out, int count, Error *err) {
-    OutArray array[NPZ_OUT];
-    Members members = {.array = array, .count = count};
-    bool stored = true;
-    assert(count <= NPZ_OUT);
-    for (int i = 0; i < count; i++) {
-        array[i] = (OutArray){.key = out[i].key,
-                              .descr = out[i].descr,
-                              .item = out[i].item,
-                              .rank = out[i].rank,
-                              .shape = {out[i].shape[0], out[i].shape[1]},
-                              .out = &out[i]};
-        stored = stored && !out[i].packed;
-    }
-    return write_members(path, &members, stored, err);
+    DatasetArrays arrays = {.dataset = writing->dataset, .packed = !writing->to->stored};
+    npz_arrays(&arrays);
+    return npz_write(writing->path, arrays.out, arrays.count, err);
 }
 
 // ---- what it cannot hold

@@ -3,8 +3,6 @@
 
 #include "internal.h"
 
-#include "fringe/npy.h"
-
 typedef struct Writing { // one conversion
     const Dataset *dataset;
     const Conversion *to;
@@ -62,23 +60,24 @@ bool text_put(TextFile *text, const TextPieces *pieces, Error *err);
 bool text_put_line(TextFile *text, const char *line, Error *err); // "12 3\n"
 
 // ---- npz_arrays.c: the arrays of a dataset as members of an npz, made piece by piece
-typedef struct ArrayPlace { // where the next elements are
-    int64_t at, row, sum;
-} ArrayPlace;
-typedef struct OutArray OutArray;
-// Makes the next `count` elements.
-typedef void MakeElements(const OutArray *array, ArrayPlace *place, int64_t count, void *out);
-struct OutArray {
-    const char *key, *descr; // numpy's type: "<f4"
-    size_t item;             // bytes of an element
-    int rank;
-    int64_t shape[2];
+typedef struct ArraySource ArraySource;
+// Makes the elements from `first` on, which ascend from call to call.
+typedef void MakeElements(ArraySource *source, int64_t first, int64_t count, void *out);
+struct ArraySource { // of one of them
     MakeElements *make;
     const Dataset *dataset; // borrowed
+    size_t item;            // bytes of an element
     const void *from;       // of arrays that are copied: their elements; borrowed
+    int64_t shape[2];       // of a matrix whose shape it is
     uint8_t split;          // of the lists of nodes
-    const NpzOut *out;      // of npz_write: borrowed, makes the elements in place of `make`
+    int64_t at, row, sum;   // where the next elements are
 };
-enum { OUT_ARRAYS = 16 };
-int npz_arrays(OutArray out[OUT_ARRAYS], const Dataset *dataset); // returns their count
-int64_t out_array_elements(const OutArray *array);
+typedef struct DatasetArrays {
+    const Dataset *dataset; // borrowed
+    bool packed;
+    int count;
+    NpzOut out[NPZ_OUT];         // [count] whose contexts are
+    ArraySource source[NPZ_OUT]; // these, so that the struct stays where it is
+} DatasetArrays;
+// Lists the arrays of arrays->dataset.
+void npz_arrays(DatasetArrays *arrays);
