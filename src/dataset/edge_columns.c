@@ -7,52 +7,32 @@
 
 #define CURE "set data.columns={\"source\": ..., \"target\": ...}"
 
-// True if a plain name is one of those that some take for the source and others for the target.
-static int ambiguous(const Table *table) {
-    for (int c = 0; c < table->columns; c++)
-        if (column_is_word(table->name[c], "head tail"))
-            return c;
-    return -1;
-}
-
-static bool is_of_pins(const Table *table) {
-    bool node = false, hyperedge = false;
-    for (int c = 0; c < table->columns; c++) {
-        node |= column_is_word(table->name[c], WORDS_NODE);
-        hyperedge |= column_is_word(table->name[c], WORDS_HYPEREDGE);
-    }
-    return node && hyperedge;
-}
-
-// Two columns that are no index, in their order; false if there are not two.
+// Two columns behind the index, if there is one; false if there are not two.
 static bool two_columns(const Table *table, int two[2]) {
-    int found = 0;
-    for (int c = 0; c < table->columns; c++)
-        if (!column_is_index(table, c)) {
-            if (found < 2)
-                two[found] = c;
-            found++;
-        }
-    return found == 2;
+    two[0] = column_is_index(table, 0);
+    two[1] = two[0] + 1;
+    return table->columns - two[0] == 2;
 }
 
 // Both ends by the order of two columns; one of them may have been found by its name.
 static bool complete(LinkColumns *columns, const Table *table, Warnings *warnings, Error *err) {
-    int two[2] = {0}, odd = ambiguous(table);
+    // Some take one of these for the source, and others for the target.
+    bool odd = table_has_word(table, "head tail");
+    int two[2] = {0};
     char names[512] = "";
     for (int c = 0; c < table->columns && strlen(names) < 400; c++)
         text_add(names, sizeof names, ", ", "'%.40s'", table->name[c]);
-    if (is_of_pins(table))
+    if (table_has_word(table, WORDS_NODE) && table_has_word(table, WORDS_HYPEREDGE))
         return error_data(
             err, "%s: its columns are %s, so it looks like a hypergraph: set data.format=pins",
             table->path, SHOWN(names));
     int found = columns->end[0] >= 0 ? 0 : columns->end[1] >= 0 ? 1 : -1;
-    if (odd >= 0 || (!two_columns(table, two) && (found >= 0 || !columns_numbered(table, two))))
+    if (odd || (!two_columns(table, two) && (found >= 0 || !columns_numbered(table, two))))
         return error_data(err,
                           "%s: its columns are %s, and their names do not say which ones an edge "
                           "leads from and to%s; " CURE,
                           table->path, SHOWN(names),
-                          odd >= 0 ? " (head and tail are used both ways)" : "");
+                          odd ? " (head and tail are used both ways)" : "");
     if (found >= 0) {
         columns->end[1 - found] = two[0] == columns->end[found] ? two[1] : two[0];
     } else {
@@ -117,7 +97,7 @@ static bool looks_like_hypergraph(const Table *table, const Text *text, Error *e
 }
 
 // The words of the first line, if they stand in no other, are perhaps names.
-static bool stands_again(UNUSED const Table *table, const Text *text, const char *word) {
+static bool stands_again(const Text *text, const char *word) {
     size_t bytes = strlen(word);
     const char *end = text->data + text->bytes, *at = memchr(text->data, '\n', text->bytes);
     return bytes == 0 || bytes >= TABLE_NAME - 1 ||
@@ -126,8 +106,8 @@ static bool stands_again(UNUSED const Table *table, const Text *text, const char
 
 static void warn_of_first_line(const Table *table, const Text *text, Warnings *warnings) {
     if (text->data[0] == '#' || text->data[0] == '%' || isdigit((unsigned char)table->name[0][0]) ||
-        table->name[0][0] == '-' || stands_again(table, text, table->name[0]) ||
-        stands_again(table, text, table->name[1]))
+        table->name[0][0] == '-' || stands_again(text, table->name[0]) ||
+        stands_again(text, table->name[1]))
         return;
     warnings_add(
         warnings,
