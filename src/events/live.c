@@ -140,24 +140,16 @@ static void add(LiveHypergraph *live, const Event *event, LiveChange *change) {
 }
 
 // A weight alone is for a hyperedge that is there.
-static bool add_hyperedge(LiveHypergraph *live, const Event *event, LiveChange *change,
-                          Error *err) {
-    change->side = SIDE_HYPEREDGE;
-    if (event->count == 0 && live_find(live, SIDE_HYPEREDGE, event->id) < 0)
+static bool add_item(LiveHypergraph *live, int side, const Event *event, LiveChange *change,
+                     Error *err) {
+    change->side = side;
+    if (side == SIDE_HYPEREDGE && event->count == 0 && live_find(live, side, event->id) < 0)
         return error_data(err, "hyperedge %lu is new and has no pins", event->id);
     if (!has_room(live, event->count, err))
         return false;
     add(live, event, change);
     if (event->weighted)
-        live_item(live, SIDE_HYPEREDGE, change->subject)->weight = event->weight;
-    return true;
-}
-
-static bool add_node(LiveHypergraph *live, const Event *event, LiveChange *change, Error *err) {
-    change->side = SIDE_NODE;
-    if (!has_room(live, event->count, err))
-        return false;
-    add(live, event, change);
+        live_item(live, side, change->subject)->weight = event->weight;
     return true;
 }
 
@@ -216,9 +208,9 @@ bool live_apply(LiveHypergraph *live, const Event *event, LiveChange *change, Er
     switch (event->kind) {
     case EVENT_HYPEREDGE:
     case EVENT_PIN:
-        return add_hyperedge(live, event, change, err);
+        return add_item(live, SIDE_HYPEREDGE, event, change, err);
     case EVENT_NODE:
-        return add_node(live, event, change, err);
+        return add_item(live, SIDE_NODE, event, change, err);
     case EVENT_NO_PIN:
         return remove_pin(live, event, change, err);
     case EVENT_NO_HYPEREDGE:
