@@ -30,15 +30,14 @@ static void put_hashes(JsonWriter *out, const char *folder, Error *err) {
         }
 }
 
-static bool write_manifest(const Stream *stream, const EventPlace *place, const char *folder,
-                           Error *err) {
+static bool write_manifest(const Stream *stream, EventPlace place, const char *folder, Error *err) {
     JsonWriter out;
     char before[32];
-    snprintf(before, sizeof before, "%016lx", place->before);
+    snprintf(before, sizeof before, "%016lx", place.before);
     json_writer_begin(&out, true);
     JSON_PUT(&out, PAIR("format", "fringe-stream-checkpoint"), PAIR("version", 1),
-             PAIR("events", stream->events), PAIR("offset", place->offset),
-             PAIR("line", place->line), PAIR("before", before));
+             PAIR("events", stream->events), PAIR("offset", place.offset), PAIR("line", place.line),
+             PAIR("before", before));
     put_options(&out, "options", &stream->options);
     put_hashes(&out, folder, err);
     return json_writer_store(&out, PATH_IN(folder, "checkpoint.json"), err);
@@ -72,12 +71,12 @@ static bool remove_others(const Stream *stream, int64_t events, Error *err) {
     return ok;
 }
 
-static bool write_folder(Stream *stream, const EventPlace *place, const char *folder, Error *err) {
+static bool write_folder(Stream *stream, EventPlace place, const char *folder, Error *err) {
     return file_make_folder(folder, err) && srp_write(stream->srp, folder, err) &&
            write_manifest(stream, place, folder, err) && file_sync(folder, err);
 }
 
-bool stream_checkpoint(Stream *stream, const EventPlace *place, Error *err) {
+bool stream_checkpoint(Stream *stream, EventPlace place, Error *err) {
     char folder[PATH_BYTES], writing[PATH_BYTES];
     const char *above = PATH_IN(stream->request->folder, "checkpoints");
     checkpoint_path(folder, sizeof folder, stream, stream->events);

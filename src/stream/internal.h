@@ -41,7 +41,7 @@ void summary_fill(StreamSummary *summary, const Stream *stream); // from the hom
 bool snapshot_write(Stream *stream, const char *name, Error *err);
 
 // ---- checkpoint.c
-bool stream_checkpoint(Stream *stream, const EventPlace *place, Error *err);
+bool stream_checkpoint(Stream *stream, EventPlace place, Error *err);
 // The newest checkpoint of the folder; *found false: there is none. The reader is sought to its
 // place if it can be.
 bool stream_restore(Stream *stream, bool *found, Error *err);

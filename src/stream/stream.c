@@ -86,13 +86,6 @@ static void show(Stream *s, bool waits) {
                     hyperedges > 0 ? 100 * (double)totals.cut / hyperedges : 0);
 }
 
-static void show_at_times(Stream *s, double now) {
-    if (now - s->shown < 0.25)
-        return;
-    s->shown = now;
-    show(s, false);
-}
-
 static void begin_progress(Stream *s) {
     progress_begin("stream", "%s", "");
     show(s, false);
@@ -135,8 +128,7 @@ static bool make_up_snapshot(Stream *s, Error *err) {
 static bool checkpoint_if_due(Stream *s, Error *err) {
     if (!is_due(s->config->stream.checkpoint_every, s->events))
         return true;
-    EventPlace place = event_reader_place(s->reader);
-    return stream_checkpoint(s, &place, err);
+    return stream_checkpoint(s, event_reader_place(s->reader), err);
 }
 
 // ---- events
@@ -155,7 +147,10 @@ static bool take_event(Stream *s, const Event *event, Error *err) {
         begin_progress(s);
     else
         latency_add(s->latency, end - begin);
-    show_at_times(s, end);
+    if (end - s->shown >= 0.25) {
+        s->shown = end;
+        show(s, false);
+    }
     return true;
 }
 
@@ -168,7 +163,7 @@ static void pass_over(Stream *s) {
 // False if the state is that of a checkpoint, or of no event.
 static bool has_changed(const Stream *s) { return s->passing == 0 && s->events > 0; }
 
-static bool checkpoint(Stream *s, const EventPlace *place, Error *err) {
+static bool checkpoint(Stream *s, EventPlace place, Error *err) {
     progress_drop();
     progress_begin("checkpoint", "after event %ld", s->events);
     bool ok = stream_checkpoint(s, place, err);
@@ -177,28 +172,18 @@ static bool checkpoint(Stream *s, const EventPlace *place, Error *err) {
 }
 
 // So that the stream can go on once what failed is mended. Returns false; *err of that stays.
-static bool save_at(Stream *s, const EventPlace *place) {
+static bool save_at(Stream *s, EventPlace place) {
     Error trouble = {0};
     if (has_changed(s) && !checkpoint(s, place, &trouble))
         sink_say(s->request->sink, "fringe: no checkpoint: %s\n", trouble.text);
     return false;
 }
 
-static bool save_before(Stream *s) {
-    EventPlace place = event_reader_place_before(s->reader);
-    return save_at(s, &place);
-}
-
-static bool save_here(Stream *s) {
-    EventPlace place = event_reader_place(s->reader);
-    return save_at(s, &place);
-}
-
 static bool save_and_stop(Stream *s, EventPlace place, Error *err) {
     if (!has_changed(s))
         return error_set(err, EXIT_STOPPED,
                          "stopped before any new event; there was nothing to save");
-    return checkpoint(s, &place, err) &&
+    return checkpoint(s, place, err) &&
            error_set(err, EXIT_STOPPED,
                      "stopped after event %ld; --resume auto goes on with the next one", s->events);
 }
@@ -219,9 +204,9 @@ static bool is_end_of_sender(const Stream *s) {
 
 static bool take(Stream *s, const Event *event, Error *err) {
     if (!take_event(s, event, err))
-        return save_before(s);
+        return save_at(s, event_reader_place_before(s->reader));
     if (!fits(s, err) || !snapshot_if_due(s, err))
-        return save_here(s);
+        return save_at(s, event_reader_place(s->reader));
     return checkpoint_if_due(s, err);
 }
 
@@ -240,7 +225,7 @@ static bool follow(Stream *s, Error *err) {
         if (next == EVENT_END)
             return has_passed(s, err);
         if (next == EVENT_WRONG)
-            return *err = wrong, save_before(s);
+            return *err = wrong, save_at(s, event_reader_place_before(s->reader));
         if (next == EVENT_WAITING)
             show(s, true);
         else if (s->passing > 0)
@@ -271,10 +256,10 @@ static bool write_summary(const Stream *s, Error *err) {
 }
 
 static bool finish(Stream *s, Error *err) {
-    EventPlace place = event_reader_place(s->reader);
     if (srp_live(s->srp)->pins == 0)
         return error_data(err, "%s: the stream has ended without any pin", s->request->source);
-    return checkpoint(s, &place, err) && snapshot_write(s, "final", err) && write_summary(s, err);
+    return checkpoint(s, event_reader_place(s->reader), err) && snapshot_write(s, "final", err) &&
+           write_summary(s, err);
 }
 
 bool stream_run(StreamSummary *summary, const StreamRequest *request, const Config *config,
