@@ -15,15 +15,11 @@ static const struct {
     {"\xef\xbb\xbf", "begins with a byte order mark (EF BB BF); save it without one"},
 };
 
-static EventBeginning wrong(Error *err, const char *sentence) {
-    error_data(err, "%s", sentence);
-    return BEGINNING_WRONG;
-}
+#define WRONG(err, ...) (error_data((err), __VA_ARGS__), BEGINNING_WRONG)
 
 static EventBeginning wrong_version(Error *err, const char *version) {
-    error_data(err, "is a stream of version %s; this program reads version %d", version,
-               EVENT_VERSION);
-    return BEGINNING_WRONG;
+    return WRONG(err, "is a stream of version %s; this program reads version %d", version,
+                 EVENT_VERSION);
 }
 
 static EventBeginning begin_binary(const char *bytes, size_t count, bool all, size_t *length,
@@ -31,7 +27,7 @@ static EventBeginning begin_binary(const char *bytes, size_t count, bool all, si
     uint32_t version;
     char text[16];
     if (count < EVENT_HEAD)
-        return all ? wrong(err, "ends within the 12 bytes that a binary stream begins with")
+        return all ? WRONG(err, "ends within the 12 bytes that a binary stream begins with")
                    : BEGINNING_CUT;
     memcpy(&version, bytes + EVENT_MAGIC_BYTES, sizeof version);
     snprintf(text, sizeof text, "%u", version);
@@ -43,18 +39,16 @@ static EventBeginning begin_binary(const char *bytes, size_t count, bool all, si
 static EventBeginning other_file(const char *line, size_t length, Error *err) {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strncmp(line, others[i].begin, strlen(others[i].begin)) == 0)
-            return wrong(err, others[i].sentence);
+            return WRONG(err, "%s", others[i].sentence);
     if (line[0] == '%' || (line[0] >= '0' && line[0] <= '9'))
-        return wrong(err, "is not a stream of events; it looks like a graph or a hypergraph "
+        return WRONG(err, "is not a stream of events; it looks like a graph or a hypergraph "
                           "(.graph, .hgr), which 'fringe train' and 'fringe partition' read");
     if (strlen(line) < length)
-        return wrong(err, "is not a stream of events: its first line holds a zero byte");
-    error_data(
-        err,
-        "is not a stream of events: it begins with '%.40s', not with the line '" EVENT_TEXT_BEGIN
-        "'",
-        line);
-    return BEGINNING_WRONG;
+        return WRONG(err, "is not a stream of events: its first line holds a zero byte");
+    return WRONG(err,
+                 "is not a stream of events: it begins with '%.40s', not with the line "
+                 "'" EVENT_TEXT_BEGIN "'",
+                 line);
 }
 
 static EventBeginning begin_text(char *line, size_t length, Error *err) {
@@ -81,7 +75,7 @@ EventBeginning event_beginning(const char *bytes, size_t count, bool all, size_t
     if (newline == NULL && count < FIRST_LINE && !all)
         return BEGINNING_CUT;
     if (count == 0)
-        return wrong(err, "is empty; a stream begins with the line '" EVENT_TEXT_BEGIN "'");
+        return WRONG(err, "is empty; a stream begins with the line '" EVENT_TEXT_BEGIN "'");
     size_t used = newline == NULL ? looked : (size_t)(newline - bytes);
     memcpy(line, bytes, used);
     line[used] = 0;
