@@ -51,9 +51,10 @@ bool event_parse_record(Event *event, uint64_t *ids, const char *record, Error *
     EventRecord head;
     memcpy(&head, record, sizeof head);
     record += sizeof head;
-    event->kind = (EventKind)head.op;
-    event->weighted = (head.flags & EVENT_HAS_WEIGHT) != 0;
-    event->weight = 1;
+    *event = (Event){.kind = (EventKind)head.op,
+                     .weighted = (head.flags & EVENT_HAS_WEIGHT) != 0,
+                     .weight = 1,
+                     .other = ids};
     if (event->weighted) {
         memcpy(&event->weight, record, sizeof event->weight);
         record += sizeof event->weight;
@@ -61,8 +62,6 @@ bool event_parse_record(Event *event, uint64_t *ids, const char *record, Error *
     bool snapshot = event->kind == EVENT_SNAPSHOT;
     event->id = snapshot ? 0 : head.id;
     event->count = snapshot ? 0 : head.count;
-    event->other = ids;
-    event->name[0] = 0;
     memcpy(ids, record, (size_t)event->count * sizeof *ids);
     return (!snapshot || take_name(event, &head, record, err)) && event_is_whole(event, err);
 }

@@ -135,12 +135,7 @@ EventParsed event_parse_line(Event *event, uint64_t *ids, const char *text, size
     }
     if (at_end(&line))
         return PARSED_NOTHING;
-    event->id = 0;
-    event->count = 0;
-    event->other = ids;
-    event->weighted = false;
-    event->weight = 1;
-    event->name[0] = 0;
+    *event = (Event){.other = ids, .weight = 1};
     bool ok = take_kind(&line, &event->kind, err) &&
               (event->kind == EVENT_SNAPSHOT ? take_name(&line, event, err)
                                              : take_ids(&line, event, ids, err));
