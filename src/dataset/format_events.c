@@ -31,11 +31,10 @@ static bool apply_all(LiveHypergraph *live, EventReader *reader, Error *err) {
 }
 
 static bool read_stream(Dataset *dataset, LiveHypergraph *live, const char *path, Error *err) {
-    EventReader *reader = open_file(path, err);
+    CLEARED(reader_drop) EventReader *reader = open_file(path, err);
     bool ok = reader != NULL && apply_all(live, reader, err);
     if (ok)
         warnings_add_all(&dataset->warnings, event_reader_warnings(reader));
-    event_reader_close(reader);
     warn_of_count(dataset, live->repeated, "addition", "of what was there already");
     warn_of_count(dataset, live->skipped, "deletion", "of what was not there, skipped");
     return ok;

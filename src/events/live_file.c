@@ -73,19 +73,15 @@ bool live_write(const LiveHypergraph *live, const char *path, Error *err) {
     describe(live, tensor);
     out->err = err;
     out->ok = tensors_writer_open(&out->writer, path, tensor, LIVE_TENSORS, NULL, err);
-    bool opened = out->ok;
-    if (opened) {
-        put_side(out, live, SIDE_NODE);
-        put_side(out, live, SIDE_HYPEREDGE);
-        for (int64_t i = 0; i < hyperedges->slots; i++)
-            put(out, &hyperedges->item[i].weight, sizeof hyperedges->item[i].weight);
-        put(out, numbers, sizeof numbers);
-        flush(out);
-    }
-    bool ok = out->ok;
-    if (opened)
-        ok = tensors_writer_close(&out->writer, true, err) && ok;
-    return ok;
+    if (!out->ok)
+        return false;
+    put_side(out, live, SIDE_NODE);
+    put_side(out, live, SIDE_HYPEREDGE);
+    for (int64_t i = 0; i < hyperedges->slots; i++)
+        put(out, &hyperedges->item[i].weight, sizeof hyperedges->item[i].weight);
+    put(out, numbers, sizeof numbers);
+    flush(out);
+    return tensors_writer_close(&out->writer, true, err) && out->ok;
 }
 
 // ---- reading
@@ -185,7 +181,5 @@ static bool restore(LiveHypergraph *live, const Tensors *file, Error *err) {
 
 bool live_read(LiveHypergraph *live, const char *path, Error *err) {
     CLEARED(tensors_close) Tensors file = {0};
-    if (!tensors_open(&file, path, err))
-        return false;
-    return restore(live, &file, err);
+    return tensors_open(&file, path, err) && restore(live, &file, err);
 }

@@ -73,7 +73,6 @@ static inline int64_t load_of(const Srp *srp, const int64_t *load, int32_t part)
 
 // ---- lists.c
 bool slot_list_init(SlotList *numbers, const char *what, Error *err);
-void slot_list_clear(SlotList *numbers);
 static inline int32_t *slot_list_at(const SlotList *numbers) { return numbers->slots.at; }
 void slot_list_add(SlotList *numbers, int32_t slot);
 // Adds an item to srp->changed unless it is there.

@@ -6,8 +6,6 @@ bool slot_list_init(SlotList *numbers, const char *what, Error *err) {
     return growing_init(&numbers->slots, UINT32_MAX, sizeof(int32_t), what, err);
 }
 
-void slot_list_clear(SlotList *numbers) { growing_clear(&numbers->slots); }
-
 void slot_list_add(SlotList *numbers, int32_t slot) {
     growing_reach(&numbers->slots, numbers->count + 1);
     slot_list_at(numbers)[numbers->count++] = slot;

@@ -58,10 +58,10 @@ void srp_free(Srp *srp) {
     if (srp == NULL)
         return;
     growing_clear(&srp->moves);
-    slot_list_clear(&srp->window);
+    growing_clear(&srp->window.slots);
     for (int side = 0; side < LIVE_SIDES; side++) {
-        slot_list_clear(&srp->queue[side]);
-        slot_list_clear(&srp->changed[side]);
+        growing_clear(&srp->queue[side].slots);
+        growing_clear(&srp->changed[side].slots);
         pool_clear(&srp->tally[side]);
         growing_clear(&srp->placed[side]);
     }

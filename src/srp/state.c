@@ -136,11 +136,8 @@ static bool restore(Srp *srp, const Tensors *file, Error *err) {
 }
 
 bool srp_read(Srp *srp, const char *folder, Error *err) {
-    char path[PATH_BYTES];
     CLEARED(tensors_close) Tensors file = {0};
-    path_join(path, sizeof path, folder, "hypergraph.safetensors");
-    if (!live_read(&srp->live, path, err))
-        return false;
-    path_join(path, sizeof path, folder, "homes.safetensors");
-    return tensors_open(&file, path, err) && restore(srp, &file, err);
+    return live_read(&srp->live, PATH_IN(folder, "hypergraph.safetensors"), err) &&
+           tensors_open(&file, PATH_IN(folder, "homes.safetensors"), err) &&
+           restore(srp, &file, err);
 }
