@@ -68,10 +68,8 @@ static void add_text(Hash *hash, const char *what, const char *value) {
 static bool add_file(Hash *hash, const char *what, const Config *config, const char *path,
                      Error *err) {
     char text[33] = "";
-    if (path[0] != '\0') {
-        if (!hash_file(DATASET_PATH(config, path), text, err))
-            return false;
-    }
+    if (path[0] != '\0' && !hash_file(DATASET_PATH(config, path), text, err))
+        return false;
     add_text(hash, what, text);
     return true;
 }
@@ -85,14 +83,13 @@ static bool add_dataset(Hash *hash, const Config *config, Error *err) {
     if (format == NULL)
         return false;
     add_text(hash, "format", format->name);
-    Parts parts;
+    CLEARED(parts_clear) Parts parts = {0};
     if (format->files == NULL && parts_find(&parts, path)) {
-        bool ok = true;
-        for (int i = 0; ok && i < parts.count; i++)
-            ok =
-                file_is_folder(parts.path[i]) || add_file(hash, "part", config, parts.path[i], err);
-        parts_clear(&parts);
-        return ok;
+        for (int i = 0; i < parts.count; i++)
+            if (!file_is_folder(parts.path[i]) &&
+                !add_file(hash, "part", config, parts.path[i], err))
+                return false;
+        return true;
     }
     if (format->files == NULL)
         return add_file(hash, "data", config, path, err);

@@ -125,12 +125,8 @@ static void print_arrays(const Sink *out, const Tensors *map) {
 // The manifest of a directory whose arrays are as it says, which *dataset maps then; json_free and
 // dataset_clear them. NULL with an error.
 static Json *open_directory(Dataset *dataset, const char *path, Error *err) {
-    if (!dataset_map(dataset, path, err))
-        return NULL;
-    Json *manifest = json_read(DIRECTORY_FILE(path, "dataset.json"), err);
-    if (manifest == NULL)
-        dataset_clear(dataset);
-    return manifest;
+    return dataset_map(dataset, path, err) ? json_read(DIRECTORY_FILE(path, "dataset.json"), err)
+                                           : NULL;
 }
 
 bool directory_inspect(const Sink *out, const char *path, Error *err) {

@@ -79,7 +79,6 @@ static bool parse_shape(Npy *npy, Literal *text, Error *err) {
             return error_data(err,
                               "the header's shape holds something else than non-negative numbers");
         npy->rank++;
-        skip_blanks(text);
         if (!take_char(text, ',') && (text->at == text->end || *text->at != ')'))
             return error_data(err, "the header's shape is not a tuple");
     }
@@ -156,7 +155,6 @@ static bool parse_dict(Npy *npy, Literal *text, Error *err) {
     while (!take_char(text, '}')) {
         if (!parse_entry(npy, text, &seen, err))
             return false;
-        skip_blanks(text);
         if (!take_char(text, ',') && (text->at == text->end || *text->at != '}'))
             return error_data(err, "the header is not a Python dict");
     }

@@ -36,16 +36,15 @@ static bool read_values(FileCsr *file, Npz *npz, const char *prefix, int64_t *co
 }
 
 bool file_csr_shape(FileCsr *file, Npz *npz, const char *prefix, Error *err) {
-    int64_t *shape = NULL, count = 0;
-    bool ok = npz_integers(npz, KEY(prefix, "shape"), &shape, &count, err);
-    if (ok && (count != 2 || shape[0] < 0 || shape[1] < 0))
-        ok = error_data(err, "'%sshape' must be two numbers of rows and columns", prefix);
-    if (ok) {
-        file->csr.rows = shape[0];
-        file->columns = shape[1];
-    }
-    memory_free(shape);
-    return ok;
+    FREED int64_t *shape = NULL;
+    int64_t count = 0;
+    if (!npz_integers(npz, KEY(prefix, "shape"), &shape, &count, err))
+        return false;
+    if (count != 2 || shape[0] < 0 || shape[1] < 0)
+        return error_data(err, "'%sshape' must be two numbers of rows and columns", prefix);
+    file->csr.rows = shape[0];
+    file->columns = shape[1];
+    return true;
 }
 
 static bool csr_check(const FileCsr *file, const char *prefix, int64_t offsets, int64_t values,

@@ -119,7 +119,8 @@ static bool by_nodes(Replay *replay) {
     return give_weights(replay);
 }
 
-static bool full_walk(Replay *replay, uint8_t *given) {
+static bool full(Replay *replay) {
+    FREED uint8_t *given = ALLOC(uint8_t, replay->by_hyperedge.rows, "hyperedges of the stream");
     for (int64_t v = 0; v < replay->by_node.rows; v++)
         for (int64_t e = replay->by_node.offset[v]; e < replay->by_node.offset[v + 1]; e++) {
             int32_t h = replay->by_node.column[e];
@@ -128,11 +129,6 @@ static bool full_walk(Replay *replay, uint8_t *given) {
             given[h] = 1;
         }
     return give_uncovered(replay);
-}
-
-static bool full(Replay *replay) {
-    FREED uint8_t *given = ALLOC(uint8_t, replay->by_hyperedge.rows, "hyperedges of the stream");
-    return full_walk(replay, given);
 }
 
 static bool by_pins(Replay *replay) {

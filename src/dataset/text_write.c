@@ -83,10 +83,9 @@ bool text_put(TextFile *text, const TextPieces *pieces, Error *err) {
     CLEARED(slots_close) Slots slots = {0};
     assert(pieces->most > 0 && pieces->most <= BLOCK);
     int64_t before = text->done, at = 0;
-    bool ok = slots_open(&slots, pieces, text->packed, err);
+    if (!slots_open(&slots, pieces, text->packed, err))
+        return false;
     do {
-        if (!ok)
-            break;
         at = put_blocks(text, &slots, at, err);
         text->done = before + at;
         if (text->total > 0)
