@@ -36,6 +36,7 @@ typedef struct NodeIds {
 // The i-th as text for messages and files. Returns out.
 enum { NODE_ID_TEXT = 96 };
 const char *node_id_text(const NodeIds *ids, int64_t i, char out[NODE_ID_TEXT]);
+#define NODE_ID(ids, i) node_id_text((ids), (i), (char[NODE_ID_TEXT]){0}) // as SHOWN
 void node_ids_clear(NodeIds *ids);
 
 // What a step of data.transforms took from the data that it was fitted to. Owned.

@@ -206,15 +206,11 @@ static void unite_row(Union *u, int64_t i) {
 }
 
 static bool differ(const int64_t both[2], const NodeIds *ids, Error *err) {
-    char from[NODE_ID_TEXT], to[NODE_ID_TEXT];
-    snprintf(from, sizeof from, "%ld", both[0]);
-    snprintf(to, sizeof to, "%ld", both[1]);
     return error_data(err,
                       "an edge is to stand for both directions (by data.undirected, or the file "
                       "says so), but that from %s to %s is listed in both, with other weights; "
                       "leave data.undirected out, or keep one of the two lines",
-                      ids->count > 0 ? node_id_text(ids, both[0], from) : from,
-                      ids->count > 0 ? node_id_text(ids, both[1], to) : to);
+                      NODE_ID(ids, both[0]), NODE_ID(ids, both[1]));
 }
 
 bool csr_unite(Csr *out, const Csr *there, const Csr *back, const NodeIds *ids, Error *err) {

@@ -27,12 +27,10 @@ static Numbers numbers_in(const Sheet *sheet, int column, int64_t *wide, int64_t
 }
 
 static bool has_hole(const Sheet *sheet, int column, int64_t row, Error *err) {
-    char name[TABLE_NAME];
     return !error_data(err,
                        "%s:%ld: column '%s' has no number here; fill it, or name the features in "
                        "data.columns={\"features\": [...]}",
-                       sheet->table.path, sheet->line[row],
-                       SHOWN(column_shown(&sheet->table, column, name)));
+                       sheet->table.path, sheet->line[row], COLUMN_SHOWN(&sheet->table, column));
 }
 
 float *feature_numbers(const Sheet *sheet, const FeatureColumns *columns, Error *err) {
@@ -54,7 +52,7 @@ static bool add_column(FeatureColumns *out, const Sheet *sheet, int column, int6
 
 bool feature_columns(const Sheet *sheet, const bool *taken, FeatureColumns *out, Warnings *warnings,
                      Error *err) {
-    char words[300] = "", name[TABLE_NAME];
+    char words[300] = "";
     int left = 0;
     *out = (FeatureColumns){0};
     for (int c = 0; c < sheet->table.columns; c++) {
@@ -69,9 +67,10 @@ bool feature_columns(const Sheet *sheet, const bool *taken, FeatureColumns *out,
                          "%s:%ld: column '%s' has lists of other lengths above this line and is "
                          "not read",
                          path_name(sheet->table.path), sheet->line[row],
-                         SHOWN(column_shown(&sheet->table, c, name)));
+                         COLUMN_SHOWN(&sheet->table, c));
         if (are == WORDS && left++ < 4)
-            text_add(words, sizeof words, ", ", "'%.40s'", column_shown(&sheet->table, c, name));
+            text_add(words, sizeof words, ", ", "'%.40s'",
+                     column_shown(&sheet->table, c, (char[TABLE_NAME]){0}));
         if (are == NUMBERS && !add_column(out, sheet, c, wide, err))
             return false;
     }
@@ -87,7 +86,6 @@ bool feature_columns_said(const Sheet *sheet, const Config *config, FeatureColum
                           Error *err) {
     int64_t row, wide;
     int column;
-    char name[TABLE_NAME];
     *out = (FeatureColumns){0};
     for (const char *said; (said = config_column(config, "features", out->count)) != NULL;) {
         if (!column_said(&column, &sheet->table, "features", said, err))
@@ -96,7 +94,7 @@ bool feature_columns_said(const Sheet *sheet, const Config *config, FeatureColum
             return error_data(err,
                               "%s: column '%s' of data.columns does not hold numbers alone, or "
                               "lists of as many",
-                              sheet->table.path, SHOWN(column_shown(&sheet->table, column, name)));
+                              sheet->table.path, COLUMN_SHOWN(&sheet->table, column));
         if (!add_column(out, sheet, column, wide, err))
             return false;
     }

@@ -27,11 +27,9 @@ static int files(const char *path, FormatFile file[FORMAT_FILES]) {
     static const char *const inside[] = {".", "raw", "Reddit/raw", "reddit_self_loop", "reddit"};
     if (!file_is_folder(path)) {
         const char *name = path_name(path);
-        return (strcmp(name, data_name) == 0 || strcmp(name, graph_names[0]) == 0 ||
-                strcmp(name, graph_names[1]) == 0) &&
-                       find_in(file, FOLDER_OF(path))
-                   ? FILES
-                   : 0;
+        bool ours = strcmp(name, data_name) == 0 || strcmp(name, graph_names[0]) == 0 ||
+                    strcmp(name, graph_names[1]) == 0;
+        return ours && find_in(file, FOLDER_OF(path)) ? FILES : 0;
     }
     for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
         if (find_in(file, PATH_IN(path, inside[i])))

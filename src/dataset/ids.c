@@ -7,7 +7,9 @@
 
 const char *node_id_text(const NodeIds *ids, int64_t i, char out[NODE_ID_TEXT]) {
     int64_t bytes = ids->bytes != NULL ? ids->offset[i + 1] - ids->offset[i] : 0;
-    if (ids->number == NULL)
+    if (ids->count == 0)
+        snprintf(out, NODE_ID_TEXT, "%ld", i);
+    else if (ids->number == NULL)
         snprintf(out, NODE_ID_TEXT, "%.*s%s", (int)(bytes < 80 ? bytes : 80),
                  ids->bytes + ids->offset[i], bytes < 80 ? "" : "...");
     else if (ids->is_unsigned)
@@ -117,19 +119,16 @@ bool ids_number(IdColumns *columns, NodeIds *ids, Error *err) {
 
 // Which row belongs to which id.
 static void warn_of_rows(const IdColumns *columns, const NodeIds *ids, Warnings *warnings) {
-    char first[NODE_ID_TEXT], last[NODE_ID_TEXT];
     bool gaps =
         ids->number != NULL && // the difference of any two fits 64 bits without a sign
         (uint64_t)ids->number[ids->count - 1] - (uint64_t)ids->number[0] >= (uint64_t)ids->count;
     if (ids->number != NULL && !columns->is_unsigned && ids->number[0] == 0 && !gaps)
         return;
-    node_id_text(ids, 0, first);
-    node_id_text(ids, ids->count - 1, last);
     warnings_add(warnings,
                  "%s ids run from %s to %s%s; the %ld %ss are numbered 0 to %ld in ascending order "
                  "of their ids%s",
-                 columns->noun, SHOWN(first), SHOWN(last), gaps ? " with gaps" : "", ids->count,
-                 columns->noun, ids->count - 1,
+                 columns->noun, SHOWN(NODE_ID(ids, 0)), SHOWN(NODE_ID(ids, ids->count - 1)),
+                 gaps ? " with gaps" : "", ids->count, columns->noun, ids->count - 1,
                  strcmp(columns->noun, "node") == 0
                      ? ", which is the order of rows and lists without ids"
                      : "");

@@ -130,13 +130,10 @@ static bool take_labels(const Join *join, Dataset *rows, Error *err) {
 
 static bool has_label(const Dataset *d, const NodeIds *known, int64_t id, int32_t node,
                       const char *key, Error *err) {
-    char text[NODE_ID_TEXT];
-    if (dataset_is_labelled(d, node))
-        return true;
-    node_id_text(known, id, text);
-    return error_data(err,
+    return dataset_is_labelled(d, node) ||
+           error_data(err,
                       "'%s' holds %s, which has no label; take it out of '%s' or give it a label",
-                      key, text, key);
+                      key, NODE_ID(known, id), key);
 }
 
 static bool put_split(const Join *join, int s, Error *err) {

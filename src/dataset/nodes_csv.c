@@ -99,7 +99,6 @@ static bool find_columns(NodeColumns *columns, const Sheet *sheet, int id, Use u
 bool roster_take_ids(Roster *roster, const Sheet *sheet, int column, const Config *config,
                      Error *err) {
     bool text;
-    char id[NODE_ID_TEXT];
     roster->rows = sheet->rows;
     roster->row = TRY(int64_t, sheet->rows, "ids of nodes", err);
     for (int64_t r = 0; err->code == 0 && r < sheet->rows; r++) {
@@ -124,7 +123,7 @@ bool roster_take_ids(Roster *roster, const Sheet *sheet, int column, const Confi
         if (*first != 0)
             error_data(err, "%s:%ld: the id '%s' stands in line %ld already; a node has one row",
                        sheet->table.path, sheet->line[r],
-                       SHOWN(node_id_text(&roster->known, roster->row[r], id)), *first);
+                       SHOWN(NODE_ID(&roster->known, roster->row[r])), *first);
         *first = sheet->line[r];
     }
     return err->code == 0;

@@ -164,11 +164,10 @@ static bool read_all_ids(Roster *roster, Npz *npz, const Config *config, bool un
 
 static bool check_distinct(const Roster *roster, const char *key, const int64_t *sorted,
                            int64_t count, Error *err) {
-    char id[NODE_ID_TEXT];
     for (int64_t k = 1; k < count; k++)
         if (sorted[k] == sorted[k - 1])
             return error_data(err, "'%s' holds %s twice; remove one of them", key,
-                              node_id_text(&roster->known, sorted[k], id));
+                              NODE_ID(&roster->known, sorted[k]));
     return true;
 }
 
@@ -184,12 +183,11 @@ static bool check_rows(const Roster *roster, const char *key, Error *err) {
 // Both are sorted.
 static bool check_disjoint(const Roster *roster, int one, int other, Error *err) {
     const int64_t *x = roster->list[one].id, *y = roster->list[other].id;
-    char id[NODE_ID_TEXT];
     for (int64_t a = 0, b = 0; a < roster->list[one].count && b < roster->list[other].count;) {
         if (x[a] == y[b])
             return error_data(err, "'%s' and '%s' both hold %s; a node is in one split",
                               roster->list[one].key, roster->list[other].key,
-                              node_id_text(&roster->known, x[a], id));
+                              NODE_ID(&roster->known, x[a]));
         if (x[a] < y[b])
             a++;
         else

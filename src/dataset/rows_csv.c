@@ -85,17 +85,14 @@ static bool names_others(const Dataset *dataset, const Sheet *sheet, int column)
 }
 
 bool labels_are_in_order(const Dataset *dataset, const TableIds *ids, Error *err) {
-    char name[TABLE_NAME];
     const Table *table = &ids->sheet.table;
     for (int c = 0; ids->sheet.rows > 0 && c < table->columns; c++)
-        if (c != ids->label && names_others(dataset, &ids->sheet, c)) {
-            column_shown(table, c, name);
+        if (c != ids->label && names_others(dataset, &ids->sheet, c))
             return error_data(err,
                               "its column '%s' holds ids of nodes, and its rows are not in the "
                               "order of these; set data.columns={\"id\": \"%s\"}, or leave that "
                               "column out",
-                              SHOWN(name), SHOWN(name));
-        }
+                              COLUMN_SHOWN(table, c), COLUMN_SHOWN(table, c));
     return true;
 }
 
@@ -107,12 +104,11 @@ void table_ids_clear(TableIds *ids) {
 // ---- both
 
 static bool refuse_ids(const Sheet *sheet, int id, const char *key, Error *err) {
-    char name[TABLE_NAME];
     return id >= 0 &&
            !error_data(err,
                        "%s: its column '%s' names nodes by ids; give the file as data.nodes "
                        "instead of %s, whose rows are nodes in their order",
-                       sheet->table.path, SHOWN(column_shown(&sheet->table, id, name)), key);
+                       sheet->table.path, COLUMN_SHOWN(&sheet->table, id), key);
 }
 
 bool features_from_csv(Npy *npy, TableIds *ids, Text *text, const char *path, const Config *config,

@@ -60,7 +60,8 @@ bool column_said(int *column, const Table *table, const char *what, const char *
 // there is a third, or another such pair.
 bool columns_numbered(const Table *table, int two[2]);
 const char *column_shown(const Table *table, int column,
-                         char out[TABLE_NAME]);       // its name, or from 1
+                         char out[TABLE_NAME]); // its name, or from 1
+#define COLUMN_SHOWN(table, column) SHOWN(column_shown(table, column, (char[TABLE_NAME]){0}))
 bool column_is_index(const Table *table, int column); // of pandas: no name, or "Unnamed: 0"
 #define WORDS_SOURCE                                                                               \
     "source src from u node1 start startid sender origin fromid fromnode fromnodeid sourceid "     \
