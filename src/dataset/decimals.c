@@ -17,33 +17,24 @@ char *put_int(char *out, int64_t value) {
 }
 
 // Most numbers in files have six digits or fewer; nine are enough for every float.
-static int print_shortest(char out[32], float value) {
-    for (int digits = 6; digits < 9; digits++) {
-        int length = snprintf(out, 32, "%.*g", digits, (double)value);
-        if (strtof(out, NULL) == value)
-            return length;
-    }
-    return snprintf(out, 32, "%.9g", (double)value);
+static char *put_shortest(char *out, float value) {
+    char text[32];
+    int length, digits = 6;
+    do
+        length = snprintf(text, sizeof text, "%.*g", digits, (double)value);
+    while (digits++ < 9 && strtof(text, NULL) != value);
+    return (char *)memcpy(out, text, (size_t)length) + length;
 }
 
 char *put_weight(char *out, float value) {
     enum { EXACT = 1 << 24 }; // whole numbers below it are floats
-    char text[32];
-    if (value >= 0 && value < EXACT && value == (float)(int32_t)value)
-        return put_int(out, (int32_t)value);
-    int length = print_shortest(text, value);
-    memcpy(out, text, (size_t)length);
-    return out + length;
+    bool whole = value >= 0 && value < EXACT && value == (float)(int32_t)value;
+    return whole ? put_int(out, (int32_t)value) : put_shortest(out, value);
 }
 
 char *put_float(char *out, float value) {
-    char text[32];
-    int length = print_shortest(text, value);
-    memcpy(out, text, (size_t)length);
-    out += length;
-    if (strcspn(text, ".e") == (size_t)length) {
-        memcpy(out, ".0", 2);
-        out += 2;
-    }
-    return out;
+    char *end = put_shortest(out, value);
+    bool whole = memchr(out, '.', (size_t)(end - out)) == NULL &&
+                 memchr(out, 'e', (size_t)(end - out)) == NULL;
+    return whole ? (char *)memcpy(end, ".0", 2) + 2 : end;
 }
