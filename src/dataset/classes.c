@@ -153,9 +153,9 @@ static bool are_numbers(const ClassWords *words) {
 bool classes_take(Dataset *d, const ClassWords *words, Error *err) {
     if (words->numbers)
         return take_floats(d, words, err);
-    int32_t *label = words->several ? NULL : TRY(int32_t, words->count, "labels", err);
     if (words->several)
         return take_words(d, words, err);
+    int32_t *label = TRY(int32_t, words->count, "labels", err);
     if (label == NULL)
         return false;
     if (!take_numbers(d, words, label)) {

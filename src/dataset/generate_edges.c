@@ -139,11 +139,10 @@ static void count_entries(const Planted *p, int64_t *count, int32_t *scratch) {
     lead_home(p, count, NULL, scratch);
 #pragma omp parallel
     {
-        int32_t *found = ALLOC(int32_t, p->recipe->nodes, "edges abroad of a node");
+        FREED int32_t *found = ALLOC(int32_t, p->recipe->nodes, "edges abroad of a node");
 #pragma omp for schedule(static)
         for (int64_t u = 0; u < p->recipe->nodes; u++)
             count[u] += draw_abroad(p, (int32_t)u, found);
-        memory_free(found);
     }
 }
 

@@ -239,11 +239,10 @@ static bool put_hypergraph(const Dataset *d, TextFile *text, Error *err) {
     snprintf(head, sizeof head, format > 0 ? "%ld %ld %d\n" : "%ld %ld\n", d->hyperedges, d->nodes,
              format);
     text->total = d->edges + d->hyperedges + (d->node_weight != NULL ? d->nodes : 0);
-    int64_t *size = hypergraph_sizes(d);
-    bool ok = text_put_line(text, head, err) && put_hyperedges(d, text, size, err);
-    memory_free(size);
+    FREED int64_t *size = hypergraph_sizes(d);
     TextPieces weights = {d->nodes, DECIMAL_INT + 1, put_node_weights, d};
-    return ok && (d->node_weight == NULL || text_put(text, &weights, err));
+    return text_put_line(text, head, err) && put_hyperedges(d, text, size, err) &&
+           (d->node_weight == NULL || text_put(text, &weights, err));
 }
 
 static bool write_lines(const Writing *writing, Error *err) {
