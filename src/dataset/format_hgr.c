@@ -116,17 +116,9 @@ static int64_t count_words(const char *text, size_t bytes) {
     return words;
 }
 
-// A pin as a number in which every bit of both ids changes half of the bits.
-static uint64_t mixed(int64_t hyperedge, int64_t node) {
-    uint64_t id = (uint64_t)hyperedge << 32 | (uint64_t)node;
-    id = (id ^ id >> 30) * 0xbf58476d1ce4e5b9u;
-    id = (id ^ id >> 27) * 0x94d049bb133111ebu;
-    return id ^ id >> 31;
-}
-
 // The header of a METIS graph is "nodes edges", its lines list neighbours: the second number is
-// half of the pins, and each line that lists another one is listed there. Sums of the pins and of
-// the pins the other way tell whether they are the same.
+// half of the pins, and each line that lists another one is listed there. Sums over the pins, and
+// over the pins the other way, tell whether they are the same.
 static bool looks_like_a_graph(const Header *header, const Pins *pins) {
     uint64_t there = 0, back = 0;
     if (header->hyperedge_weights || header->vertex_weights || pins->count != 2 * header->vertices)
@@ -134,8 +126,9 @@ static bool looks_like_a_graph(const Header *header, const Pins *pins) {
     for (int64_t p = 0; p < pins->count; p++) {
         if (pins->node[p] >= header->hyperedges || pins->node[p] == pins->hyperedge[p])
             return false;
-        there += mixed(pins->hyperedge[p], pins->node[p]);
-        back += mixed(pins->node[p], pins->hyperedge[p]);
+        int64_t pin[] = {pins->hyperedge[p], pins->node[p]}, other[] = {pin[1], pin[0]};
+        there += hash_bytes(pin, sizeof pin);
+        back += hash_bytes(other, sizeof other);
     }
     return there == back;
 }
