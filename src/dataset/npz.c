@@ -127,7 +127,7 @@ static bool read_member(Npz *npz, int index, bool head, Npy *out, Error *err) {
     size_t bytes;
     bool ok = head ? npy_head(out, npz->key[index], &input, &bytes, err)
                    : npy_from(out, npz->key[index], &input, err) && zip_member_finish(&member, err);
-    zip_member_close(&member);
+    zip_fclose(member.file);
     return ok;
 }
 
@@ -232,7 +232,7 @@ bool npz_is_all_one(Npz *npz, const char *key) {
               first_is_one(&member, &npy, first) &&
               rest_is_equal(&member, first, (size_t)npy.item, bytes - (size_t)npy.item) &&
               zip_member_finish(&member, &ignored);
-    zip_member_close(&member);
+    zip_fclose(member.file);
     return ok;
 }
 

@@ -213,8 +213,6 @@ bool zip_member_finish(ZipMember *member, Error *err) {
     return member->sum == member->stat.crc || error_data(err, "its checksum does not match");
 }
 
-void zip_member_close(ZipMember *member) { zip_fclose(member->file); }
-
 // ---- a member as a whole
 
 // Where its bytes begin; NULL if that is not found.

@@ -36,9 +36,9 @@ typedef struct ZipMember {
     size_t left;  // bytes left by its directory entry
 } ZipMember;
 
-// False with an error, and then there is nothing to close, if its directory entry is not plausible.
+// False with an error, and then there is nothing to zip_fclose, if its directory entry is not
+// plausible.
 bool zip_member_open(ZipMember *member, ZipArchive *archive, int index, Error *err);
 bool zip_member_pull(void *member, void *into, size_t bytes, Error *err);
 // Reads the rest of the member: bytes after the data, then its end; then compares the checksum.
 bool zip_member_finish(ZipMember *member, Error *err);
-void zip_member_close(ZipMember *member);

@@ -14,16 +14,11 @@ const EventForm event_forms[EVENT_SNAPSHOT + 1] = {
     [EVENT_SNAPSHOT] = {"=", "= NAME", 0, 0},
 };
 
-static bool wrong_count(const Event *event, Error *err) {
-    const EventForm *form = &event_forms[event->kind];
-    return error_data(err, "'%s' with %ld id%s; its form is '%s'", form->sign, event->count + 1,
-                      event->count == 0 ? "" : "s", form->form);
-}
-
 bool event_is_whole(const Event *event, Error *err) {
     const EventForm *form = &event_forms[event->kind];
     if (event->count < form->least || event->count > form->most)
-        return wrong_count(event, err);
+        return error_data(err, "'%s' with %ld id%s; its form is '%s'", form->sign, event->count + 1,
+                          event->count == 0 ? "" : "s", form->form);
     if (event->kind == EVENT_HYPEREDGE && event->count == 0 && !event->weighted)
         return error_data(err, "'+h' with neither pins nor a weight; its form is '%s'", form->form);
     if (event->weighted && event->kind != EVENT_HYPEREDGE)

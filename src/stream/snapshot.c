@@ -88,11 +88,10 @@ static void say_bound(const Snapshot *s) {
 static bool write_dataset(const Snapshot *s, uint64_t *id, Error *err) {
     CLEARED(dataset_clear) Dataset dataset = {0};
     const Stream *stream = s->stream;
-    const int32_t *const order[LIVE_SIDES] = {s->order[SIDE_NODE], s->order[SIDE_HYPEREDGE]};
     const char *nodes = stream->request->nodes;
     const LiveHypergraph *live = srp_live(stream->srp);
-    live_ids(live, SIDE_NODE, order[SIDE_NODE], id);
-    bool ok = dataset_from_live(&dataset, live, order, err) &&
+    live_ids(live, SIDE_NODE, s->order[SIDE_NODE], id);
+    bool ok = dataset_from_live(&dataset, live, (const int32_t *const *)s->order, err) &&
               (nodes == NULL || dataset_join(&dataset, id, nodes, stream->config->run.seed, err));
     snprintf(dataset.name, sizeof dataset.name, "%s", s->name);
     ok = ok && dataset_write(&dataset, s->writing, err);
@@ -131,8 +130,7 @@ bool snapshot_write(Stream *stream, const char *name, Error *err) {
     bool ok = write_all(&s, err) && file_take_place(s.writing, s.place, err);
     if (ok)
         summary_fill(stream->summary, stream);
-    for (int side = 0; side < LIVE_SIDES; side++)
-        memory_free(s.order[side]);
+    MEMORY_FREE(s.order[SIDE_NODE], s.order[SIDE_HYPEREDGE]);
     srp_unsettle(stream->srp);
     if (ok)
         snprintf(stream->summary->snapshot, sizeof stream->summary->snapshot, "%s", s.place);
