@@ -4,8 +4,8 @@
 
 void fitted_clear(Dataset *dataset) {
     for (int i = 0; i < dataset->fitted_steps; i++) {
-        MEMORY_FREE(dataset->fitted[i].mean, dataset->fitted[i].deviation, dataset->fitted[i].begin,
-                    dataset->fitted[i].value);
+        FittedStep *fit = &dataset->fitted[i];
+        MEMORY_FREE(fit->mean, fit->deviation, fit->begin, fit->value);
     }
     memory_free(dataset->fitted);
     dataset->fitted = NULL;
@@ -176,9 +176,7 @@ static void sort_rows(Dataset *dataset) {
 }
 
 static void drop_unit_weights(Dataset *dataset) {
-    if (dataset->weight == NULL)
-        return;
-    for (int64_t e = 0; e < dataset->edges; e++)
+    for (int64_t e = 0; dataset->weight != NULL && e < dataset->edges; e++)
         if (dataset->weight[e] != 1)
             return;
     dataset_drop(dataset, &dataset->weight);
