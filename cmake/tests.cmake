@@ -25,6 +25,7 @@ set(test_environment
     "FRINGE_BUILD=${CMAKE_BINARY_DIR}"
     "FRINGE_POISON=1" # memory that nobody has written is full of NaNs (fringe/base/memory.h)
     "FRINGE_TEST_CROWDED=1" # ranks that wait leave their core to the tests beside (src/base/comm.c)
+    "GOMP_SPINCOUNT=100" # threads that wait leave it, too, but for waits of microseconds (src/cli/spin.c)
     "OMPI_ALLOW_RUN_AS_ROOT=1"
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
     "OMPI_MCA_pml=ob1" # it would be chosen, after its rivals have looked for their networks
@@ -159,7 +160,7 @@ function(program_tests name program module first backend)
         endif()
         test_settings(${test} ${module} ${processors} "${first}")
         set_tests_properties(${test} PROPERTIES ENVIRONMENT
-            "${test_environment};${threads};OMP_WAIT_POLICY=passive;FRINGE_TEST_BACKEND=${backend}")
+            "${test_environment};${threads};FRINGE_TEST_BACKEND=${backend}")
     endforeach()
 endfunction()
 

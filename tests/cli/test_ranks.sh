@@ -32,6 +32,10 @@ expect "doctor says so, too" 69 'FAIL  cores  .*more than 8 for each' \
 expect "it is completed" 0 ' train\) echo .* --oversubscribe' "$FRINGE" help bash
 expect "and in the manual" 0 'oversubscribe' "$FRINGE" help man
 
+# --- more threads than cores: the process starts itself once more, so that they wait asleep, and has its config again
+expect "two threads on a core" 0 'result' bash -c \
+    "env -u GOMP_SPINCOUNT taskset -c $core '$FRINGE' train - --set run.threads=2 --set train.epochs=2 <tiny.json"
+
 # --- quotas of cgroups, for the process itself or above it
 boxed() { LD_PRELOAD=$FRINGE_BUILD/tests/other_root.so OTHER_ROOT=$work/root "$FRINGE" "$@"; }
 mkdir -p root/proc/self root/sys/fs/cgroup/outer/inner root/sys/fs/cgroup/cpu/box
