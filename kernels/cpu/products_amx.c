@@ -159,12 +159,7 @@ static __attribute__((noinline)) void tiles(const ProductBlock *k) {
     else
         all_tiles(k, false);
 }
-
-static void block(const ProductBlock *k) {
-    unsigned was = flush_begin();
-    tiles(k);
-    flush_end(was);
-}
+static void block(const ProductBlock *k) { flushed(tiles, k); }
 static void enter(void) { _tile_loadconfig(&shapes); }
 static void leave(void) { _tile_release(); }
 

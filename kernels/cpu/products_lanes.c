@@ -233,11 +233,7 @@ static __attribute__((noinline)) void strips(const ProductBlock *k) {
         strip_of(k, unit, units - unit < STRIP ? units - unit : STRIP);
 }
 
-static void block(const ProductBlock *k) {
-    unsigned was = flush_begin();
-    strips(k);
-    flush_end(was);
-}
+static void block(const ProductBlock *k) { flushed(strips, k); }
 
 // The order of AMX, for a CPU that has none: a third of its registers are the sums.
 #if defined(__AVX512BF16__)
@@ -251,11 +247,7 @@ static __attribute__((noinline)) void strips_by_tiles(const ProductBlock *k) {
         strip(k, unit, 2, 1, SUMS_TILES);
 #endif
 }
-static void block_by_tiles(const ProductBlock *k) {
-    unsigned was = flush_begin();
-    strips_by_tiles(k);
-    flush_end(was);
-}
+static void block_by_tiles(const ProductBlock *k) { flushed(strips_by_tiles, k); }
 #define BY_TILES block_by_tiles
 #endif
 

@@ -88,18 +88,17 @@ LANES_INLINE void deliver_sums(const ProductBlock *k, const float *sum, int64_t 
         deliver_rows(k, sum, apart, r, rows, column, add, ROWS_FP32);
 }
 
-// FTZ and DAZ for what is added up between the two.
+// A block with FTZ and DAZ, by a function that is not inlined here.
+static inline void flushed(void (*block)(const ProductBlock *), const ProductBlock *k) {
 #if defined(__AVX2__)
-LANES_INLINE unsigned flush_begin(void) {
     unsigned was = _mm_getcsr();
     _mm_setcsr(was | 0x8040);
-    return was;
-}
-LANES_INLINE void flush_end(unsigned was) { _mm_setcsr(was); }
+    block(k);
+    _mm_setcsr(was);
 #else
-LANES_INLINE unsigned flush_begin(void) { return 0; }
-LANES_INLINE void flush_end(unsigned was) { (void)was; }
+    block(k);
 #endif
+}
 
 // Rows lie too far apart for the processor to foresee what is needed next. A burst of requests
 // waits for memory, so each step of a block makes some of them, line by line: those of neighbouring
