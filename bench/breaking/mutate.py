@@ -57,12 +57,12 @@ NAMED = [
     ("kernels/cuda/dense.cu", "y.stride, parts.rows * y.stride, x.at", "y.stride, 0 * parts.rows * y.stride, x.at", OPERATIONS),
     ("kernels/cuda/message.h", "return (int64_t)gridDim.x * (MESSAGE_THREADS >> lanes.shift)", "return (int64_t)1 << 60", OPERATIONS),
     ("kernels/cuda/pointwise.h", "return (int64_t)gridDim.x * ROW_GROUPS", "return (int64_t)1 << 60", OPERATIONS),
-    ("kernels/cuda/pointwise.h", "64 : 512", "64 : 256", OPERATIONS),
+    ("kernels/cuda/post_backward.cu", "column_block(z.count)", "64", OPERATIONS),
     ("kernels/cuda/loss.cu", "begin < end; begin += PIECE", "begin < end; begin += end", OPERATIONS),
     ("kernels/cuda/optimizer.cu", "step_##i = (int64_t)gridDim.x * FLAT_THREADS", "step_##i = (int64_t)1 << 60", OPERATIONS),
     ("kernels/cuda/sums.cu", "at + begin, first + BROUGHT, some", "at + begin, 0, some", OPERATIONS),
     ("kernels/cuda/sums.cu", "step = (int64_t)gridDim.x * COLUMN_THREADS", "step = (int64_t)1 << 60", OPERATIONS),
-    ("kernels/cuda/sums.cu", "even < least_count ? least_count : even", "least_count", OPERATIONS),
+    ("kernels/cuda/sums.cu", "sum_block(count, 4096)", "4096", OPERATIONS),
     ("kernels/cuda/post_backward.cu", "step = (int64_t)gridDim.x * SUM_THREADS", "step = (int64_t)1 << 60", OPERATIONS),
     ("kernels/cuda/count.cu", "atomicAdd(to.all + to.at + which, (Count)1)", "atomicAdd(to.all + which, (Count)1)", OPERATIONS),
     ("kernels/cuda/dense.cu", "part + parts.count * count, y.columns", "part + (parts.count - 1) * count, y.columns", OPERATIONS),
@@ -70,7 +70,7 @@ NAMED = [
     ("kernels/cuda/aggregate_rows.cu", "first + item / tiles, begin", "first + item % (last - first), begin", OPERATIONS),
     ("kernels/cuda/quantize.cu", "first += piece.size()) {\n        piece_load", "first += piece.columns) {\n        piece_load", OPERATIONS),
     ("kernels/cpu/dense.c", "end = least(r + PANEL_ROWS, range.end)", "end = least(r + PANEL_ROWS - 1, range.end)", OPERATIONS),
-    ("kernels/cpu/pointwise.c", "64 : 512", "64 : 256", OPERATIONS),
+    ("kernels/cpu/pointwise.c", "call.block = column_block(z.count)", "call.block = 64", OPERATIONS),
 ]
 TEXTS = {}  # of the files that are mutated, as they were when this began
 WORD = r"[A-Za-z_]\w*"

@@ -20,8 +20,7 @@ CELLS_INLINE void each_row(EachRow *row, const RowsCall *call, Range range, cons
     Pace pace = pace_start(poll);
 #pragma omp parallel for schedule(static)
     for (int64_t begin = range.begin; begin < range.end; begin += PANEL_ROWS) {
-        int64_t end = begin + PANEL_ROWS < range.end ? begin + PANEL_ROWS : range.end;
-        for (int64_t r = begin; r < end; r++)
+        for (int64_t r = begin; r < least(begin + PANEL_ROWS, range.end); r++)
             row(call, r, type);
         pace_call(&pace);
     }
@@ -70,7 +69,7 @@ CELLS_INLINE void larger_row(const RowsCall *call, int64_t r, RowsType type) {
 void cpu_take_larger(Rows out, DeviceByte *which, Range range, Rows x, uint8_t place,
                      const Poll *poll) {
     RowsCall call = call_of(out, x, place);
-    call.which = cpu_bytes(which);
+    call.which = bytes_of(which);
     EACH_TYPE(out.type, each_row, larger_row, &call, range, poll);
 }
 
@@ -85,7 +84,7 @@ CELLS_INLINE void chosen_row(const RowsCall *call, int64_t r, RowsType type) {
 void cpu_add_chosen(Rows out, Range range, Rows g, const DeviceByte *which, uint8_t place,
                     const Poll *poll) {
     RowsCall call = call_of(out, g, place);
-    call.which = cpu_bytes(which);
+    call.which = bytes_of(which);
     EACH_TYPE(out.type, each_row, chosen_row, &call, range, poll);
 }
 
@@ -97,6 +96,6 @@ CELLS_INLINE void bias_row(const RowsCall *call, int64_t r, RowsType type) {
 
 void cpu_add_bias(Rows out, Range range, const DeviceFloat *bias, const Poll *poll) {
     RowsCall call = call_of(out, out, 0);
-    call.bias = cpu_floats(bias);
+    call.bias = floats_of(bias);
     EACH_TYPE(out.type, each_row, bias_row, &call, range, poll);
 }

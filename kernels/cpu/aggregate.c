@@ -139,30 +139,26 @@ void cpu_aggregate_prepare(Aggregate *aggregate, Rows x, const DeviceFloat *righ
                            const Poll *poll) {
     assert(x.count <= aggregate->sources && x.stride <= aggregate->stride);
     aggregate->x = cpu_rows_of_any(x);
-    aggregate->right = cpu_floats(right);
+    aggregate->right = floats_of(right);
     poll_call(poll);
 }
 
 void cpu_aggregate_weights(Aggregate *aggregate, const DeviceFloat *weight) {
-    aggregate->weight = cpu_floats(weight);
+    aggregate->weight = floats_of(weight);
 }
 
 // Rows per piece of work: blocks of 64, smaller where the range would not feed the threads.
 static int64_t block_rows(int64_t rows) {
-    int64_t share = rows / (8 * (int64_t)omp_get_max_threads()) + 1;
-    return share < BLOCK ? share : BLOCK;
+    return least(rows / (8 * (int64_t)omp_get_max_threads()) + 1, BLOCK);
 }
 
 // In a parallel region: blocks of range, handed out one by one. Threads do not wait at the end.
 static void blocks_run(const AggregateTask *task, Range range, Pace *pace) {
     AggregateBlock *run = ROWS_PICK(aggregate_block, task->x.type);
     const int64_t rows = block_rows(range.end - range.begin);
-    const int64_t blocks = (range.end - range.begin + rows - 1) / rows;
 #pragma omp for schedule(dynamic, 1) nowait
-    for (int64_t b = 0; b < blocks; b++) {
-        int64_t begin = range.begin + b * rows;
-        int64_t end = begin + rows < range.end ? begin + rows : range.end;
-        run(task, begin, end);
+    for (int64_t r = range.begin; r < range.end; r += rows) {
+        run(task, r, least(r + rows, range.end));
         pace_call(pace);
     }
 }
@@ -170,13 +166,11 @@ static void blocks_run(const AggregateTask *task, Range range, Pace *pace) {
 // In a parallel region: panel = columns at .. at + width of x, floats times right.
 static void panel_copy(const Aggregate *aggregate, int64_t at, int64_t width, Pace *pace) {
     AggregateCopy *copy = ROWS_PICK(aggregate_copy, aggregate->x.type);
-    const int64_t rows = 1024, blocks = (aggregate->x.count + rows - 1) / rows;
+    const int64_t rows = 1024, count = aggregate->x.count;
 #pragma omp for schedule(dynamic, 1)
-    for (int64_t b = 0; b < blocks; b++) {
-        int64_t begin = b * rows;
-        int64_t end = begin + rows < aggregate->x.count ? begin + rows : aggregate->x.count;
+    for (int64_t r = 0; r < count; r += rows) {
         copy(aggregate->panel, width, numbers_on(aggregate->x.at, at, aggregate->x.type),
-             aggregate->x.stride, aggregate->right, begin, end);
+             aggregate->x.stride, aggregate->right, r, least(r + rows, count));
         pace_call(pace);
     }
 }
@@ -197,7 +191,7 @@ static AggregateTask panel_task(const Aggregate *aggregate, AggregateTask whole,
 static void panels_run(const Aggregate *aggregate, const AggregateTask *whole, Range range,
                        int64_t columns, Pace *pace) {
     for (int64_t at = 0; at < whole->columns; at += columns) {
-        int64_t width = whole->columns - at < columns ? whole->columns - at : columns;
+        int64_t width = least(whole->columns - at, columns);
         panel_copy(aggregate, at, width, pace);
         AggregateTask task = panel_task(aggregate, *whole, at, width);
         blocks_run(&task, range, pace);
@@ -227,7 +221,7 @@ void cpu_aggregate_rows(Aggregate *aggregate, Rows out, Range range, bool self,
     assert(range.begin >= 0 && range.end <= aggregate->csr->rows);
     if (range.begin >= range.end)
         return;
-    const AggregateTask task = whole_task(aggregate, cpu_rows_of_any(out), self, cpu_floats(left));
+    const AggregateTask task = whole_task(aggregate, cpu_rows_of_any(out), self, floats_of(left));
     const int width = width_for(aggregate, out.stride, aggregate->x.type, range.end - range.begin);
 #pragma omp parallel
     {
@@ -255,7 +249,7 @@ static void pages_touch(Rows rows) {
     const int64_t bytes = (int64_t)rows_size(rows);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < bytes; i += 4096)
-        *(volatile float *)(cpu_bytes((DeviceByte *)rows.at) + i) = 0;
+        *(volatile float *)(bytes_of((DeviceByte *)rows.at) + i) = 0;
 }
 
 // Pieces of consecutive rows from all over the Csr, so that what locality there is shows; about
@@ -268,7 +262,7 @@ static int sample_choose(const Csr *csr, double wanted, Range piece[SAMPLE_PIECE
     int count = 0;
     for (int64_t p = 0; p < SAMPLE_PIECES; p++) {
         int64_t begin = csr->rows * p / SAMPLE_PIECES, next = csr->rows * (p + 1) / SAMPLE_PIECES;
-        int64_t end = begin + length < next ? begin + length : next;
+        int64_t end = least(begin + length, next);
         if (begin == end)
             continue;
         piece[count++] = (Range){begin, end};

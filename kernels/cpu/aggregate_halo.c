@@ -71,16 +71,14 @@ void cpu_aggregate_halo(HaloAggregate *aggregate, Rows out, Rows halo, const Dev
                                 .row = aggregate->rows,
                                 .column = csr->column,
                                 .weight = csr->weight,
-                                .left = cpu_floats(left),
-                                .right = cpu_floats(right),
+                                .left = floats_of(left),
+                                .right = floats_of(right),
                                 .resume = true,
                                 .ahead = aggregate_ahead(out.stride)};
-    const int64_t blocks = (csr->rows + BLOCK - 1) / BLOCK;
     Pace pace = pace_start(poll);
 #pragma omp parallel for schedule(dynamic, 1)
-    for (int64_t b = 0; b < blocks; b++) {
-        int64_t first = b * BLOCK;
-        int64_t last = first + BLOCK < csr->rows ? first + BLOCK : csr->rows;
+    for (int64_t first = 0; first < csr->rows; first += BLOCK) {
+        int64_t last = least(first + BLOCK, csr->rows);
         halo_block(&task, csr, aggregate->cursor, first, last, column_end);
         pace_call(&pace);
     }

@@ -4,8 +4,6 @@
 // not depend on threads.
 #include "cells.h"
 
-static int64_t block_rows(int64_t rows) { return rows < 16384 ? 64 : 512; }
-
 typedef struct Columns {
     CpuRows u;
     const float *middle, *factor; // NULL: xhat is u
@@ -16,10 +14,10 @@ CELLS_INLINE float xhat_at(const Columns *of, Cells u, int64_t c) {
 }
 
 int64_t cpu_column_products_scratch(int64_t rows, int64_t columns) {
-    return 2 * columns * ((rows + block_rows(rows) - 1) / block_rows(rows));
+    return 2 * columns * column_blocks(rows);
 }
 
-CELLS_INLINE void sum_block(double *part, const Columns *of, CpuRows g, int64_t begin, int64_t end,
+CELLS_INLINE void add_block(double *part, const Columns *of, CpuRows g, int64_t begin, int64_t end,
                             RowsType type) {
     int64_t columns = g.columns;
     for (int64_t c = 0; c < 2 * columns; c++)
@@ -35,15 +33,14 @@ CELLS_INLINE void sum_block(double *part, const Columns *of, CpuRows g, int64_t 
 
 void cpu_column_products(DeviceDouble *sums, Rows g, Rows u, const DeviceFloat *middle,
                          const DeviceFloat *factor, DeviceDouble *scratch, const Poll *poll) {
-    const Columns of = {cpu_rows_of_any(u), cpu_floats(middle), cpu_floats(factor)};
+    const Columns of = {cpu_rows_of_any(u), floats_of(middle), floats_of(factor)};
     assert(g.type == u.type);
-    int64_t block = block_rows(g.count), blocks = (g.count + block - 1) / block;
-    int64_t both = 2 * g.columns;
-    double *part = cpu_doubles(scratch), *sum = cpu_doubles(sums);
+    int64_t block = column_block(g.count), blocks = column_blocks(g.count), both = 2 * g.columns;
+    double *part = doubles_of(scratch), *sum = doubles_of(sums);
     (void)poll; // short: one look at the rows
 #pragma omp parallel for schedule(static)
     for (int64_t b = 0; b < blocks; b++)
-        EACH_TYPE(g.type, sum_block, part + b * both, &of, cpu_rows_of_any(g), b * block,
+        EACH_TYPE(g.type, add_block, part + b * both, &of, cpu_rows_of_any(g), b * block,
                   least((b + 1) * block, g.count));
     for (int64_t c = 0; c < both; c++) {
         sum[c] = 0;
@@ -62,12 +59,12 @@ CELLS_INLINE void norm_row(CpuRows to, int64_t r, const Columns *of, const float
 void cpu_norm_columns(Rows out, Range range, Rows u, const DeviceFloat *middle,
                       const DeviceFloat *factor, const DeviceFloat *gamma, const DeviceFloat *beta,
                       UNUSED const Poll *poll) {
-    const Columns of = {cpu_rows_of_any(u), cpu_floats(middle), cpu_floats(factor)};
+    const Columns of = {cpu_rows_of_any(u), floats_of(middle), floats_of(factor)};
     const CpuRows to = cpu_rows_of_any(out);
     assert(out.type == u.type);
 #pragma omp parallel for schedule(static)
     for (int64_t r = range.begin; r < range.end; r++)
-        EACH_TYPE(to.type, norm_row, to, r, &of, cpu_floats(gamma), cpu_floats(beta));
+        EACH_TYPE(to.type, norm_row, to, r, &of, floats_of(gamma), floats_of(beta));
 }
 
 // of_d: the means of g, and behind them those of g times xhat.
@@ -84,10 +81,10 @@ CELLS_INLINE void norm_row_back(CpuRows to, int64_t r, const Columns *of, const 
 void cpu_norm_columns_back(Rows d, Rows u, const DeviceFloat *middle, const DeviceFloat *factor,
                            const DeviceFloat *gamma, const DeviceFloat *mean,
                            UNUSED const Poll *poll) {
-    const Columns of = {cpu_rows_of_any(u), cpu_floats(middle), cpu_floats(factor)};
+    const Columns of = {cpu_rows_of_any(u), floats_of(middle), floats_of(factor)};
     const CpuRows to = cpu_rows_of_any(d);
     assert(d.type == u.type);
 #pragma omp parallel for schedule(static)
     for (int64_t r = 0; r < to.count; r++)
-        EACH_TYPE(to.type, norm_row_back, to, r, &of, cpu_floats(gamma), cpu_floats(mean));
+        EACH_TYPE(to.type, norm_row_back, to, r, &of, floats_of(gamma), floats_of(mean));
 }

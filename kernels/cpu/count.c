@@ -58,11 +58,11 @@ static void count_classes(Counts *to, const float *logit, const uint8_t *label, 
 void cpu_count_right(DeviceInt64 *count, Rows logits, Labels on) {
     CpuRows rows = cpu_rows(logits);
     for (int64_t r = 0; r < rows.count; r++) {
-        Counts to = counts_of(cpu_int64s(count), cpu_bytes(on.split)[r], rows.columns);
+        Counts to = counts_of(int64s_of(count), bytes_of(on.split)[r], rows.columns);
         const float *logit = rows.at + r * rows.stride;
         if (on.label != NULL)
-            count_class(&to, logit, cpu_int32s(on.label)[r], rows.columns);
+            count_class(&to, logit, int32s_of(on.label)[r], rows.columns);
         else
-            count_classes(&to, logit, cpu_bytes(on.labels) + r * rows.columns, rows.columns);
+            count_classes(&to, logit, bytes_of(on.labels) + r * rows.columns, rows.columns);
     }
 }

@@ -6,11 +6,12 @@
 // the beginning of an operation, outside its loops.
 #pragma once
 
+#include "../both.h"
 #include "../internal.h"
 
 #include <omp.h>
 
-// What the memory of this backend holds, for its own files: rows and numbers as they lie.
+// What the memory of this backend holds, for its own files: rows as they lie.
 typedef struct CpuRows {
     float *at; // of ROWS_BF16: not floats (cells.h, rows_lanes.h)
     int64_t count, columns, stride;
@@ -23,11 +24,6 @@ static inline CpuRows cpu_rows(Rows rows) {
     assert(rows.type == ROWS_FP32);
     return cpu_rows_of_any(rows);
 }
-static inline float *cpu_floats(const DeviceFloat *at) { return (float *)at; }
-static inline double *cpu_doubles(const DeviceDouble *at) { return (double *)at; }
-static inline int32_t *cpu_int32s(const DeviceInt32 *at) { return (int32_t *)at; }
-static inline int64_t *cpu_int64s(const DeviceInt64 *at) { return (int64_t *)at; }
-static inline unsigned char *cpu_bytes(const DeviceByte *at) { return (unsigned char *)at; }
 
 // Where row r of what a message is made of lies, by its number in [own rows | partial aggregates];
 // both have one type.
@@ -35,12 +31,6 @@ static inline const void *message_row(const MessageSource *source, int64_t r) {
     Rows rows = r < source->x.count ? source->x : source->partials;
     int64_t number = (r - (r < source->x.count ? 0 : source->x.count)) * rows.stride;
     return (const char *)rows.at + number * (int64_t)rows_number(rows.type);
-}
-static inline float message_scale(const MessageSource *source, int64_t r) {
-    return source->scale != NULL && r < source->x.count ? cpu_floats(source->scale)[r] : 1.0f;
-}
-static inline int message_peer(const MessageSource *source, int64_t r) {
-    return r < source->x.count ? source->peer : source->partial_peer;
 }
 
 // The vector width in use: chosen by cpu_choose_lanes, or the widest the CPU has before that.
@@ -109,8 +99,6 @@ static inline void pace_call(Pace *pace) {
     pace->next = clock_seconds() + 0.5e-3;
 }
 
-static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 // Lanes as a tree; they are used up.
 static inline double lanes_sum(double lane[16]) {
     for (int half = 8; half > 0; half /= 2)
@@ -133,7 +121,7 @@ static inline bool cpu_beyond_cache(int64_t rows, CpuRows like) {
 
 // *bad becomes 1 + place if that is less or there is none; place -1: nothing.
 static inline void cpu_note_bad(DeviceInt64 *bad, int64_t place) {
-    int64_t *at = cpu_int64s(bad);
+    int64_t *at = int64s_of(bad);
     if (place >= 0 && (*at == 0 || place + 1 < *at))
         *at = place + 1;
 }

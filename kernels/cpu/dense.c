@@ -87,45 +87,45 @@ static void panels(CpuRows out, Range range, CpuRows a, char w_op, const float *
             product('N', w_op, end - r, out.columns, a.columns, a.at + r * a.stride, a.stride, w,
                     ldw, add ? 1.0f : 0.0f, out.at + r * out.stride, out.stride);
             dense_finish(out, (Range){r, end}, bias);
-            if (omp_get_thread_num() == 0)
-                pace_call(&pace);
+            pace_call(&pace);
         }
     }
 }
 
 static bool by_bf16(void) { return cpu_products().inputs != PRODUCTS_FP32; }
 
+// out = the sum of `count` products (+ out if add) (+ bias).
+static void dense(Rows out, Range range, const ProductTerm *term, int count, bool transposed,
+                  const DeviceFloat *bias, bool add, const Poll *poll) {
+    if (by_bf16())
+        return products_dense(cpu_rows_of_any(out), range, term, count, transposed, floats_of(bias),
+                              add, poll);
+    for (int i = 0; i < count; i++)
+        panels(cpu_rows(out), range, term[i].a, transposed ? 'T' : 'N', term[i].w,
+               i == 0 ? floats_of(bias) : NULL, add || i > 0, poll);
+}
+
 static ProductTerm term_of(Rows a, const DeviceFloat *w) {
-    return (ProductTerm){cpu_rows_of_any(a), cpu_floats(w)};
+    assert(by_bf16() || a.type == ROWS_FP32);
+    return (ProductTerm){cpu_rows_of_any(a), floats_of(w)};
 }
 
 void cpu_dense(Rows out, Range range, Rows a, const DeviceFloat *w, const DeviceFloat *bias,
                bool add, const Poll *poll) {
     ProductTerm term = term_of(a, w);
-    if (by_bf16())
-        products_dense(cpu_rows_of_any(out), range, &term, 1, false, cpu_floats(bias), add, poll);
-    else
-        panels(cpu_rows(out), range, cpu_rows(a), 'N', cpu_floats(w), cpu_floats(bias), add, poll);
+    dense(out, range, &term, 1, false, bias, add, poll);
 }
 
 void cpu_dense_sum(Rows out, Range range, Rows a, const DeviceFloat *w, Rows b,
                    const DeviceFloat *w_b, const DeviceFloat *bias, const Poll *poll) {
     ProductTerm term[] = {term_of(a, w), term_of(b, w_b)};
-    if (by_bf16()) {
-        products_dense(cpu_rows_of_any(out), range, term, 2, false, cpu_floats(bias), false, poll);
-        return;
-    }
-    cpu_dense(out, range, a, w, bias, false, poll);
-    cpu_dense(out, range, b, w_b, NULL, true, poll);
+    dense(out, range, term, 2, false, bias, false, poll);
 }
 
 void cpu_dense_transposed(Rows out, Range range, Rows g, const DeviceFloat *w, bool add,
                           const Poll *poll) {
     ProductTerm term = term_of(g, w);
-    if (by_bf16())
-        products_dense(cpu_rows_of_any(out), range, &term, 1, true, NULL, add, poll);
-    else
-        panels(cpu_rows(out), range, cpu_rows(g), 'T', cpu_floats(w), NULL, add, poll);
+    dense(out, range, &term, 1, true, NULL, add, poll);
 }
 
 // --- the weight gradient
@@ -153,14 +153,11 @@ static void add_parts(float *dw, const float *part, int64_t parts, int64_t count
 
 // Part p of the sum: its rows of aT g, in order.
 static void make_part(float *part, CpuRows a, CpuRows g, Range rows, Pace *pace) {
-    if (rows.begin == rows.end)
-        memset(part, 0, (size_t)(a.columns * g.columns) * sizeof *part);
     for (int64_t r = rows.begin; r < rows.end; r += PART_PANEL) {
         product('T', 'N', a.columns, g.columns, least(r + PART_PANEL, rows.end) - r,
                 a.at + r * a.stride, a.stride, g.at + r * g.stride, g.stride,
                 r == rows.begin ? 0.0f : 1.0f, part, g.columns);
-        if (omp_get_thread_num() == 0)
-            pace_call(pace);
+        pace_call(pace);
     }
 }
 
@@ -178,9 +175,11 @@ void cpu_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, c
 #pragma omp for schedule(dynamic)
         for (int64_t p = 0; p < parts; p++) {
             Range rows = {a.count * p / parts, a.count * (p + 1) / parts};
-            make(cpu_floats(scratch) + p * count, cpu_rows_of_any(a), cpu_rows_of_any(g), rows,
-                 &pace);
+            float *part = floats_of(scratch) + p * count;
+            if (rows.begin == rows.end)
+                memset(part, 0, (size_t)count * sizeof *part);
+            make(part, cpu_rows_of_any(a), cpu_rows_of_any(g), rows, &pace);
         }
     }
-    add_parts(cpu_floats(dw), cpu_floats(scratch), parts, count);
+    add_parts(floats_of(dw), floats_of(scratch), parts, count);
 }

@@ -78,10 +78,10 @@ LANES_INLINE void piece_decode(float *out, Piece *piece, const uint8_t *payload,
 }
 
 LANES_INLINE Grid grid_at(const Quantized *from, int64_t i, int left_out, GridRule rule) {
-    float step = parameter_at(cpu_bytes(from->step), i, from->bf16);
+    float step = parameter_at(bytes_of(from->step), i, from->bf16);
     if (rule != GRID_MINMAX)
         return (Grid){.step = step, .most = grid_s(from->bits + left_out)};
-    return (Grid){.zero = parameter_at(cpu_bytes(from->minimum), i, from->bf16), .step = step};
+    return (Grid){.zero = parameter_at(bytes_of(from->minimum), i, from->bf16), .step = step};
 }
 
 LANES_INLINE void rows_decode(const DequantizeCall *call, int64_t begin, int64_t end, bool stream,
@@ -94,7 +94,7 @@ LANES_INLINE void rows_decode(const DequantizeCall *call, int64_t begin, int64_t
         Grid grid = grid_at(from, i, left_out, rule);
         float *to = out.at + (call->begin + place_of(from, i)) * out.stride;
         for (int64_t first = 0; first < out.columns; first += BLOCK)
-            piece_decode(to, &piece, cpu_bytes(from->payload) + i * call->row_bytes, out.columns,
+            piece_decode(to, &piece, bytes_of(from->payload) + i * call->row_bytes, out.columns,
                          first, from->bits, left_out, grid, stream, rule);
     }
 }

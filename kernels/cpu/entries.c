@@ -11,11 +11,11 @@ void cpu_dropout_entries(DeviceFloat *out, const DeviceFloat *value, int64_t cou
         cpu_copy(out, value, (size_t)count * sizeof(float));
         return;
     }
-    const EntriesCall call = {.out = cpu_floats(out),
-                              .value = cpu_floats(value),
-                              .row = cpu_int32s(row),
-                              .column = cpu_int32s(column),
-                              .gid = cpu_int64s(gid),
+    const EntriesCall call = {.out = floats_of(out),
+                              .value = floats_of(value),
+                              .row = int32s_of(row),
+                              .column = int32s_of(column),
+                              .gid = int64s_of(gid),
                               .key = dropout_key(keep, key)};
     EntriesLoop *drop = LANES_PICK(dropout_entries);
     Pace pace = pace_start(poll);
@@ -28,7 +28,7 @@ void cpu_dropout_entries(DeviceFloat *out, const DeviceFloat *value, int64_t cou
 
 void cpu_pad_rows(Rows out, const DeviceFloat *w) {
     const CpuRows to = cpu_rows(out);
-    const float *from = cpu_floats(w);
+    const float *from = floats_of(w);
     const int64_t columns = to.columns, padding = rows_stride(columns) - columns;
 #pragma omp parallel for schedule(static) if (to.count * columns > CHUNK)
     for (int64_t r = 0; r < to.count; r++) {
@@ -40,7 +40,7 @@ void cpu_pad_rows(Rows out, const DeviceFloat *w) {
 
 void cpu_unpad_rows(DeviceFloat *w, Rows rows) {
     const CpuRows from = cpu_rows(rows);
-    float *to = cpu_floats(w);
+    float *to = floats_of(w);
 #pragma omp parallel for schedule(static) if (from.count * from.columns > CHUNK)
     for (int64_t r = 0; r < from.count; r++)
         memcpy(to + r * from.columns, from.at + r * from.stride, (size_t)from.columns * sizeof *to);

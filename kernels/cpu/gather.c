@@ -18,13 +18,14 @@ enum {
 static inline void ask_ahead(const MessageSource *source, int64_t k, int64_t count) {
     if (k + AHEAD >= count)
         return;
-    const char *row = message_row(source, cpu_int32s(source->row)[k + AHEAD]);
+    const char *row = message_row(source, int32s_of(source->row)[k + AHEAD]);
     int64_t bytes = source->x.columns * (int64_t)rows_number(source->x.type);
     for (int64_t at = 0; at < bytes; at += LINE)
         __builtin_prefetch(row + at);
 }
 
-static inline int64_t rows_of_a_block(int64_t columns) {
+// From the begin of a block of rows to that of the next.
+static inline int64_t block_rows(int64_t columns) {
     return columns >= BLOCK ? 1 : BLOCK / (columns > 0 ? columns : 1);
 }
 
@@ -35,7 +36,7 @@ CELLS_INLINE void pack_floats(float *out, const MessageSource *source, int64_t b
                               int64_t count, RowsType type) {
     const int64_t columns = source->x.columns;
     for (int64_t k = begin; k < end; k++) {
-        int32_t row = cpu_int32s(source->row)[k];
+        int32_t row = int32s_of(source->row)[k];
         ask_ahead(source, k, count);
         const Cells from = {(void *)message_row(source, row), type};
         float *to = out + k * columns, scale = message_scale(source, row);
@@ -48,14 +49,12 @@ CELLS_INLINE void pack_floats(float *out, const MessageSource *source, int64_t b
 }
 
 void cpu_pack_fp32(DeviceByte *out, const MessageSource *source, int64_t count, const Poll *poll) {
-    float *to = (float *)out;
-    const int64_t columns = source->x.columns;
-    const int64_t step = rows_of_a_block(columns), blocks = (count + step - 1) / step;
+    const int64_t columns = source->x.columns, step = block_rows(columns);
     Pace pace = pace_start(poll);
 #pragma omp parallel for schedule(static) if (count * columns > PARALLEL)
-    for (int64_t b = 0; b < blocks; b++) {
-        int64_t begin = b * step, end = begin + step < count ? begin + step : count;
-        EACH_TYPE(source->x.type, pack_floats, to, source, begin, end, count);
+    for (int64_t k = 0; k < count; k += step) {
+        EACH_TYPE(source->x.type, pack_floats, (float *)out, source, k, least(k + step, count),
+                  count);
         pace_call(&pace);
     }
 }
@@ -65,14 +64,13 @@ void cpu_unpack_fp32(Rows out, int64_t first, const DeviceByte *in, int64_t coun
     const CpuRows rows = cpu_rows(out);
     const size_t bytes = (size_t)out.columns * sizeof(float);
     const size_t padding = (size_t)rows_stride(out.columns) * sizeof(float) - bytes;
-    const int64_t step = rows_of_a_block(out.columns), blocks = (count + step - 1) / step;
+    const int64_t step = block_rows(out.columns);
     Pace pace = pace_start(poll);
 #pragma omp parallel for schedule(static) if (count * out.columns > PARALLEL)
-    for (int64_t b = 0; b < blocks; b++) {
-        int64_t end = (b + 1) * step < count ? (b + 1) * step : count;
-        for (int64_t k = b * step; k < end; k++) {
+    for (int64_t begin = 0; begin < count; begin += step) {
+        for (int64_t k = begin; k < least(begin + step, count); k++) {
             float *row = rows.at + (first + k) * rows.stride;
-            memcpy(row, cpu_bytes(in) + (size_t)k * bytes, bytes);
+            memcpy(row, bytes_of(in) + (size_t)k * bytes, bytes);
             memset(row + out.columns, 0, padding);
         }
         pace_call(&pace);
@@ -120,7 +118,7 @@ CELLS_INLINE int64_t pack_halves(unsigned char *out, const MessageSource *source
     const int64_t columns = source->x.columns;
     int64_t bad = count;
     for (int64_t k = begin; k < end; k++) {
-        int32_t row = cpu_int32s(source->row)[k];
+        int32_t row = int32s_of(source->row)[k];
         ask_ahead(source, k, count);
         Cells from = {(void *)message_row(source, row), type};
         unsigned char *to = out + 2 * k * columns;
@@ -134,18 +132,15 @@ CELLS_INLINE int64_t pack_halves(unsigned char *out, const MessageSource *source
 
 void cpu_pack_bf16(DeviceByte *out, const MessageSource *source, int64_t count,
                    DeviceInt64 *first_bad, const Poll *poll) {
-    const int64_t columns = source->x.columns;
-    const int64_t step = rows_of_a_block(columns), blocks = (count + step - 1) / step;
+    const int64_t columns = source->x.columns, step = block_rows(columns);
     int64_t bad = count;
     const bool as_they_are = first_bad == NULL;
     assert(!as_they_are || (source->x.type == ROWS_BF16 && source->scale == NULL));
     Pace pace = pace_start(poll);
 #pragma omp parallel for schedule(static) reduction(min : bad) if (count * columns > PARALLEL)
-    for (int64_t i = 0; i < blocks; i++) {
-        int64_t begin = i * step, end = begin + step < count ? begin + step : count;
-        int64_t found = EACH_TYPE(source->x.type, pack_halves, cpu_bytes(out), source, begin, end,
-                                  count, as_they_are);
-        bad = found < bad ? found : bad;
+    for (int64_t k = 0; k < count; k += step) {
+        bad = least(bad, EACH_TYPE(source->x.type, pack_halves, bytes_of(out), source, k,
+                                   least(k + step, count), count, as_they_are));
         pace_call(&pace);
     }
     if (!as_they_are)
@@ -155,29 +150,26 @@ void cpu_pack_bf16(DeviceByte *out, const MessageSource *source, int64_t count,
 void cpu_unpack_bf16(Rows out, int64_t first, const DeviceByte *in, int64_t count,
                      const Poll *poll) {
     const CpuRows rows = cpu_rows_of_any(out);
-    const int64_t step = rows_of_a_block(out.columns), blocks = (count + step - 1) / step;
+    const int64_t step = block_rows(out.columns);
     Pace pace = pace_start(poll);
 #pragma omp parallel for schedule(static) if (count * out.columns > PARALLEL)
-    for (int64_t i = 0; i < blocks; i++) {
-        int64_t end = (i + 1) * step < count ? (i + 1) * step : count;
-        EACH_TYPE(out.type, unpack_halves, rows, first, cpu_bytes(in), i * step, end);
+    for (int64_t k = 0; k < count; k += step) {
+        EACH_TYPE(out.type, unpack_halves, rows, first, bytes_of(in), k, least(k + step, count));
         pace_call(&pace);
     }
 }
 
 void cpu_message_checksum(DeviceInt64 *sum, const DeviceByte *payload, size_t bytes,
                           const Poll *poll) {
-    const int64_t words = (int64_t)((bytes + CHECKSUM_WORD - 1) / CHECKSUM_WORD);
-    const int64_t blocks = (words + BLOCK - 1) / BLOCK;
+    const int64_t words = divide_up((int64_t)bytes, CHECKSUM_WORD);
     uint64_t total = 0;
     Pace pace = pace_start(poll);
 #pragma omp parallel for schedule(static) reduction(+ : total) if (words > PARALLEL)
-    for (int64_t i = 0; i < blocks; i++) {
-        int64_t end = (i + 1) * BLOCK < words ? (i + 1) * BLOCK : words;
-        for (int64_t w = i * BLOCK; w < end; w++)
+    for (int64_t begin = 0; begin < words; begin += BLOCK) {
+        for (int64_t w = begin; w < least(begin + BLOCK, words); w++)
             total +=
-                checksum_term(checksum_word(cpu_bytes(payload), bytes, (uint64_t)w), (uint64_t)w);
+                checksum_term(checksum_word(bytes_of(payload), bytes, (uint64_t)w), (uint64_t)w);
         pace_call(&pace);
     }
-    *cpu_int64s(sum) = (int64_t)total;
+    *int64s_of(sum) = (int64_t)total;
 }

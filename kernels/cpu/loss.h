@@ -1,7 +1,7 @@
 // What loss.c hands to the loop of loss_lanes.c.
 #pragma once
 
-#include "cpu.h"
+#include "sums.h"
 
 typedef struct LossCall {
     LossKind kind;
@@ -17,9 +17,4 @@ typedef struct LossCall {
     float smoothing, positive;
 } LossCall;
 
-#define LOSS_LANES(lanes)                                                                          \
-    double loss_rows_##lanes(const LossCall *call, int64_t begin, int64_t end);
-LOSS_LANES(plain)
-LOSS_LANES(avx2)
-LOSS_LANES(avx512)
-#undef LOSS_LANES
+SumPart loss_rows_plain, loss_rows_avx2, loss_rows_avx512; // of a LossCall

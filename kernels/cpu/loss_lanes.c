@@ -237,7 +237,8 @@ LANES_INLINE double mse_row(float *g, const LossCall *call, int64_t r, float wei
     return (double)f16_sum(sum) / (double)columns;
 }
 
-double LANES_NAME(loss_rows)(const LossCall *call, int64_t begin, int64_t end) {
+double LANES_NAME(loss_rows)(const void *of, int64_t begin, int64_t end) {
+    const LossCall *call = (const LossCall *)of;
     const bool plain = call->classes == NULL && call->smoothing == 0;
     switch (call->kind) {
     case LOSS_BCE:

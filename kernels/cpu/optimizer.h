@@ -10,11 +10,6 @@ typedef struct UpdateCall {
     float momentum; // sgd
 } UpdateCall;
 
-#define OPTIMIZER_LANES(lanes)                                                                     \
-    void adam_some_##lanes(const UpdateCall *call, int64_t begin, int64_t end);                    \
-    void sgd_some_##lanes(const UpdateCall *call, int64_t begin, int64_t end);                     \
-    double square_sum_some_##lanes(const float *x, int64_t begin, int64_t end);
-OPTIMIZER_LANES(plain)
-OPTIMIZER_LANES(avx2)
-OPTIMIZER_LANES(avx512)
-#undef OPTIMIZER_LANES
+typedef void UpdateSome(const UpdateCall *call, int64_t begin, int64_t end);
+UpdateSome adam_some_plain, adam_some_avx2, adam_some_avx512;
+UpdateSome sgd_some_plain, sgd_some_avx2, sgd_some_avx512;

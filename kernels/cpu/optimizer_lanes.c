@@ -60,14 +60,3 @@ void LANES_NAME(sgd_some)(const UpdateCall *call, int64_t begin, int64_t end) {
         some_store(call->w, i, count, f16_sub(w, f16_mul(rate, g)));
     }
 }
-
-double LANES_NAME(square_sum_some)(const float *x, int64_t begin, int64_t end) {
-    double lane[16] = {0};
-    int64_t i = begin;
-    for (; i + 16 <= end; i += 16)
-        for (int l = 0; l < 16; l++)
-            lane[l] += (double)x[i + l] * (double)x[i + l];
-    for (int l = 0; i < end; i++, l++)
-        lane[l] += (double)x[i] * (double)x[i];
-    return lanes_sum(lane);
-}

@@ -40,10 +40,10 @@ static PointwiseCall post_call(Rows out, Rows z, const Post *post, PostSaved sav
                           .save = post->training,
                           .out = cpu_rows_of_any(out),
                           .z = cpu_rows_of_any(z),
-                          .saved = {cpu_floats(saved.mean), cpu_floats(saved.inverse),
-                                    cpu_bytes(saved.kept), cpu_bytes(saved.positive)},
-                          .gamma = cpu_floats(post->gamma),
-                          .beta = cpu_floats(post->beta)};
+                          .saved = {floats_of(saved.mean), floats_of(saved.inverse),
+                                    bytes_of(saved.kept), bytes_of(saved.positive)},
+                          .gamma = floats_of(post->gamma),
+                          .beta = floats_of(post->beta)};
     if (order_has(call.order, DO_DROPOUT))
         call.key = dropout_key(post->keep, post->random);
     return call;
@@ -53,17 +53,12 @@ void cpu_post_forward(Rows h, Range range, Rows z, const Post *post, PostSaved s
                       const DeviceInt64 *gid, const Poll *poll) {
     assert(h.at != z.at || !post->training);
     PointwiseCall call = post_call(h, z, post, saved);
-    call.gid = cpu_int64s(gid);
+    call.gid = int64s_of(gid);
     call.stream = h.at != z.at && cpu_beyond_cache(range.end - range.begin, call.out);
     each_chunk(ROWS_PICK(post_forward_rows, z.type), &call, range, chunk_rows(z), poll);
 }
 
-// --- sums over rows: blocks of 64 rows, of 512 when there are many
-
-static int64_t block_rows(int64_t rows) { return rows < 16384 ? 64 : 512; }
-static int64_t block_count(int64_t rows) {
-    return (rows + block_rows(rows) - 1) / block_rows(rows);
-}
+// --- sums over rows
 
 static float *aligned(DeviceFloat *scratch) {
     return (float *)(((uintptr_t)scratch + 63) / 64 * 64);
@@ -85,7 +80,7 @@ static void add_partials(float *sum, float *at, int64_t blocks, int64_t stride, 
 
 // scratch: for each block a row of dgamma, then a row of dbeta.
 int64_t cpu_post_scratch(int64_t rows, int64_t columns) {
-    return 2 * block_count(rows) * rows_stride(columns) + 16; // 16: to align it
+    return 2 * column_blocks(rows) * rows_stride(columns) + 16; // 16: to align it
 }
 
 void cpu_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved saved,
@@ -96,25 +91,25 @@ void cpu_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved sav
     PointwiseCall call = post_call(dz, z, post, saved);
     call.dh = cpu_rows_of_any(dh);
     call.stream = dz.at != dh.at && cpu_beyond_cache(dz.count, call.out);
-    call.block = block_rows(z.count);
+    call.block = column_block(z.count);
     call.partial = aligned(scratch);
     each_chunk(ROWS_PICK(post_backward_rows, z.type), &call, (Range){0, z.count}, call.block, poll);
     if (!order_has(call.order, DO_NORM))
         return;
-    int64_t blocks = block_count(z.count), stride = z.stride;
-    add_partials(cpu_floats(dgamma), call.partial, blocks, 2 * stride, z.columns);
-    add_partials(cpu_floats(dbeta), call.partial + stride, blocks, 2 * stride, z.columns);
+    int64_t blocks = column_blocks(z.count), stride = z.stride;
+    add_partials(floats_of(dgamma), call.partial, blocks, 2 * stride, z.columns);
+    add_partials(floats_of(dbeta), call.partial + stride, blocks, 2 * stride, z.columns);
 }
 
 int64_t cpu_column_sums_scratch(int64_t rows, int64_t columns) {
-    return block_count(rows) * rows_stride(columns) + 16;
+    return column_blocks(rows) * rows_stride(columns) + 16;
 }
 
 void cpu_column_sums(DeviceFloat *db, Rows g, DeviceFloat *scratch) {
     PointwiseCall call = {
-        .z = cpu_rows_of_any(g), .partial = aligned(scratch), .block = block_rows(g.count)};
+        .z = cpu_rows_of_any(g), .partial = aligned(scratch), .block = column_block(g.count)};
     each_chunk(ROWS_PICK(sum_rows, g.type), &call, (Range){0, g.count}, call.block, NULL);
-    add_partials(cpu_floats(db), call.partial, block_count(g.count), g.stride, g.columns);
+    add_partials(floats_of(db), call.partial, column_blocks(g.count), g.stride, g.columns);
 }
 
 // --- rows by themselves
@@ -129,7 +124,7 @@ void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomKey key, const
     }
     PointwiseCall call = {.out = cpu_rows_of_any(out),
                           .z = cpu_rows_of_any(x),
-                          .gid = cpu_int64s(gid),
+                          .gid = int64s_of(gid),
                           .key = dropout_key(keep, key)};
     call.stream = out.at != x.at && cpu_beyond_cache(range.end - range.begin, call.out);
     each_chunk(ROWS_PICK(dropout_rows, x.type), &call, range, chunk_rows(x), poll);

@@ -246,8 +246,7 @@ void products_dense(CpuRows out, Range range, const ProductTerm *term, int terms
                 s.rows = (Range){i, least(i + s.high, s.task.end)};
                 panel(packed, &s, term, terms, bias, add);
             }
-            if (omp_get_thread_num() == 0)
-                pace_call(&pace);
+            pace_call(&pace);
         }
         product_kernels()->leave();
     }
@@ -288,15 +287,12 @@ static void part_block(Packed *packed, float *part, CpuRows a, CpuRows g, Range 
 
 void products_part(float *part, CpuRows a, CpuRows g, Range rows, Pace *pace) {
     Packed *packed = &packed_by_thread[omp_get_thread_num()];
-    if (rows.begin == rows.end)
-        memset(part, 0, (size_t)(a.columns * g.columns) * sizeof *part);
     product_kernels()->enter();
     for (int64_t r = rows.begin; r < rows.end; r += block_depth()) {
         int64_t end = least(r + block_depth(), rows.end);
         Range next = {end, least(end + block_depth(), rows.end)};
         part_block(packed, part, a, g, (Range){r, end}, next, r > rows.begin);
-        if (omp_get_thread_num() == 0)
-            pace_call(pace);
+        pace_call(pace);
     }
     product_kernels()->leave();
 }

@@ -21,12 +21,11 @@ typedef struct DequantizeCall {
 } DequantizeCall;
 
 static inline int32_t place_of(const Quantized *rows, int64_t i) {
-    return rows->place != NULL ? cpu_int32s(rows->place)[i] : (int32_t)(rows->first + i);
+    return rows->place != NULL ? int32s_of(rows->place)[i] : (int32_t)(rows->first + i);
 }
 
-void dequantize_rows_plain(const DequantizeCall *call, int64_t begin, int64_t end);
-void dequantize_rows_avx2(const DequantizeCall *call, int64_t begin, int64_t end);
-void dequantize_rows_avx512(const DequantizeCall *call, int64_t begin, int64_t end);
+typedef void DequantizeRows(const DequantizeCall *call, int64_t begin, int64_t end);
+DequantizeRows dequantize_rows_plain, dequantize_rows_avx2, dequantize_rows_avx512;
 
 // A row that cannot be written has a place below this.
 enum { NO_PLACE = INT32_MAX };

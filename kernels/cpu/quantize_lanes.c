@@ -281,26 +281,26 @@ LANES_INLINE void ask_for(const Cell *row, int64_t columns) {
 LANES_INLINE Row row_begin(const QuantizeCall *call, int64_t i, bool scales, bool signs) {
     const Quantized *to = &call->to;
     const MessageSource *from = &call->from;
-    int32_t place = place_of(to, i), r = cpu_int32s(from->row)[place];
+    int32_t place = place_of(to, i), r = int32s_of(from->row)[place];
     Row row = {.x = message_row(from, r),
-               .gid = cpu_int64s(from->gid)[r],
+               .gid = int64s_of(from->gid)[r],
                .peer = message_peer(from, r),
-               .payload = cpu_bytes(to->payload) + i * call->row_bytes};
+               .payload = bytes_of(to->payload) + i * call->row_bytes};
     row.scale = scales ? message_scale(from, r) : 1.0f;
     row.bad = !(signs ? row_grid_signs(&row.grid, row.x, call, row.scale)
                       : row_grid(&row.grid, row.x, call, row.scale, scales));
     if (row.bad)
         return row;
-    parameter_put(cpu_bytes(to->step), i, row.grid.step, to->bf16);
+    parameter_put(bytes_of(to->step), i, row.grid.step, to->bf16);
     if (signs && row.grid.step == 0) // all become zero, in any unit
         row.scale = 0, row.grid.step = 1;
     row.divide = grid_divides(&row.grid);
     row.inverse = row.divide ? 0x1p16f : 1.0f / row.grid.step * 0x1p16f;
     if (signs)
         return row;
-    parameter_put(cpu_bytes(to->minimum), i, row.grid.zero, to->bf16);
+    parameter_put(bytes_of(to->minimum), i, row.grid.zero, to->bf16);
     if (from->range != NULL)
-        cpu_floats(from->range)[place] = row.grid.most * row.grid.step;
+        floats_of(from->range)[place] = row.grid.most * row.grid.step;
     return row;
 }
 
@@ -329,7 +329,7 @@ LANES_INLINE int64_t rows_encode(const QuantizeCall *call, int64_t begin, int64_
     Piece piece;
     if (!random)
         halfway(&piece, call->to.rule);
-    const int32_t *list = cpu_int32s(call->from.row);
+    const int32_t *list = int32s_of(call->from.row);
     int64_t bad = NO_PLACE;
     Row row = {.bad = false}, next = row;
     for (int64_t i = begin - 1; i < end; i++, row = next) { // begin - 1: only what is next

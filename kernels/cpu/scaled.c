@@ -1,19 +1,11 @@
 // Sums of two sets of rows with a factor for each row: GIN's self term, the diagonal of rows that
-// came before post, what residuals remember. And the sum of all products of two sets of rows: the
-// gradient of GIN's factor.
+// came before post, what residuals remember.
 #include "cells.h"
 
 enum {
     PANEL_ROWS = 512,
-    BLOCKS = 256,
     PARALLEL = 1 << 15 // floats below which one thread is quicker than starting the others
 };
-
-static float factor_of(RowFactor factor, int64_t r) {
-    if (factor.at == NULL)
-        return factor.plain;
-    return factor.plain + factor.times * cpu_floats(factor.at)[factor.each ? r : 0];
-}
 
 CELLS_INLINE void add_cells(Cells out, float p, Cells a, float q, Cells x, int64_t columns) {
     if (p == 0)
@@ -51,41 +43,12 @@ void cpu_add_scaled(Rows out, Range range, RowFactor p, Rows a, RowFactor q, Row
     Pace pace = pace_start(poll);
 #pragma omp parallel for schedule(static) if ((range.end - range.begin) * out.columns > PARALLEL)
     for (int64_t begin = range.begin; begin < range.end; begin += PANEL_ROWS) {
-        int64_t end = begin + PANEL_ROWS < range.end ? begin + PANEL_ROWS : range.end;
-        for (int64_t r = begin; r < end; r++)
-            add_row(to, factor_of(p, r), from, factor_of(q, r), added, r);
+        for (int64_t r = begin; r < least(begin + PANEL_ROWS, range.end); r++)
+            add_row(to, factor_at(p, r), from, factor_at(q, r), added, r);
         pace_call(&pace);
     }
 }
 
 void cpu_message_add_scaled(Rows out, RowFactor p, Rows a, RowFactor q, Rows x, const Poll *poll) {
     cpu_add_scaled(out, (Range){0, out.count}, p, a, q, x, poll);
-}
-
-// Products of 16 columns side by side, added as a tree at the end.
-CELLS_INLINE double dot_rows(CpuRows x, CpuRows y, int64_t begin, int64_t end, RowsType type) {
-    double lane[16] = {0};
-    for (int64_t r = begin; r < end; r++) {
-        Cells a = row_cells(x, r, type), b = row_cells(y, r, type);
-        for (int64_t c = 0; c < x.stride; c += 16)
-            for (int l = 0; l < 16; l++)
-                lane[l] += (double)cell(a, c + l) * (double)cell(b, c + l);
-    }
-    return lanes_sum(lane);
-}
-
-// In at most 256 blocks of rows whose size is a function of their number alone, added in order.
-void cpu_dot(DeviceFloat *out, Rows x, Rows y) {
-    assert(x.count == y.count && x.columns == y.columns && x.stride == y.stride);
-    assert(x.type == y.type);
-    int64_t block = (x.count + BLOCKS - 1) / BLOCKS;
-    block = block < 64 ? 64 : block;
-    double part[BLOCKS] = {0}, sum = 0;
-#pragma omp parallel for schedule(static)
-    for (int64_t begin = 0; begin < x.count; begin += block)
-        part[begin / block] = EACH_TYPE(x.type, dot_rows, cpu_rows_of_any(x), cpu_rows_of_any(y),
-                                        begin, begin + block < x.count ? begin + block : x.count);
-    for (int b = 0; b < BLOCKS; b++)
-        sum += part[b];
-    *(float *)out = (float)sum;
 }

@@ -103,7 +103,7 @@ static ColumnsOf<Number> columns_of(Rows u, const DeviceFloat *middle, const Dev
 }
 
 int64_t cuda_column_products_scratch(int64_t rows, int64_t columns) {
-    return 2 * columns * sum_blocks(rows);
+    return 2 * columns * column_blocks(rows);
 }
 
 template <typename Number>
@@ -124,7 +124,7 @@ ROW_KERNEL product_parts(double *part, ColumnsOf<Number> of, RowsOf<Number> g, i
 
 void cuda_column_products(DeviceDouble *sums, Rows g, Rows u, const DeviceFloat *middle,
                           const DeviceFloat *factor, DeviceDouble *scratch, const Poll *) {
-    const int64_t block = sum_block_rows(g.count), blocks = sum_blocks(g.count);
+    const int64_t block = column_block(g.count), blocks = column_blocks(g.count);
     EACH_TYPE(u.type, LAUNCH_ITEMS(product_parts<Number>, blocks * g.columns, ROW_THREADS,
                                    doubles_of(scratch), columns_of<Number>(u, middle, factor),
                                    rows_of<Number>(g), block));

@@ -32,7 +32,7 @@ void cuda_message_checksum(DeviceInt64 *sum, const DeviceByte *payload, size_t b
 
 // ---- how far rows have moved
 
-static constexpr int DISTANCE_THREADS = 256, TERMS = 1024, PARTS = 256;
+static constexpr int DISTANCE_THREADS = 256, TERMS = 1024;
 
 // The terms of both sums, TERMS of each, from `begin` on.
 __device__ static inline void make_terms(double *term, const float *a, const float *b,
@@ -44,8 +44,8 @@ __device__ static inline void make_terms(double *term, const float *a, const flo
     }
 }
 
-// part[b] and part[PARTS + b] = the two sums over block b: number i of the block is added by lane
-// i % 16, in order, and the lanes as a tree. The first 16 threads do one sum, the next 16 the
+// part[b] and part[SUM_PARTS + b] = the two sums over block b: number i of the block is added by
+// lane i % 16, in order, and the lanes as a tree. The first 16 threads do one sum, the next 16 the
 // other.
 __global__ __launch_bounds__(DISTANCE_THREADS) static void distance_blocks(
     double *part, const float *a, const float *b, int64_t count, int64_t block) {
@@ -66,21 +66,20 @@ __global__ __launch_bounds__(DISTANCE_THREADS) static void distance_blocks(
     for (int half = LANES / 2; half > 0; half /= 2)
         sum += __shfl_down_sync(lanes_mask(), sum, half, LANES);
     if (lane == 0)
-        part[which * PARTS + blockIdx.x] = sum;
+        part[which * SUM_PARTS + blockIdx.x] = sum;
 }
 
 __global__ static void add_distances(double *two, const double *part, int64_t parts) {
     double sum = 0;
     for (int64_t i = 0; i < parts; i++)
-        sum += part[threadIdx.x * PARTS + i];
+        sum += part[threadIdx.x * SUM_PARTS + i];
     two[threadIdx.x] = sum;
 }
 
 void cuda_message_distance(DeviceDouble *two, const DeviceFloat *a, const DeviceFloat *b,
                            int64_t count, const Poll *) {
-    double *part = (double *)cuda_scratch(SCRATCH_DISTANCE, 2 * PARTS * sizeof(double));
-    const int64_t piece = 4096, even = divide_up(count, PARTS), block = even < piece ? piece : even;
-    const int64_t parts = divide_up(count, block);
+    double *part = (double *)cuda_scratch(SCRATCH_DISTANCE, 2 * SUM_PARTS * sizeof(double));
+    const int64_t block = sum_block(count, 4096), parts = divide_up(count, block);
     LAUNCH(distance_blocks, parts, DISTANCE_THREADS, 2 * TERMS * sizeof(double),
            cuda_stream(STREAM_MESSAGE), part, floats_of(a), floats_of(b), count, block);
     LAUNCH(add_distances, 1, 2, 0, cuda_stream(STREAM_MESSAGE), doubles_of(two), part, parts);

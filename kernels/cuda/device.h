@@ -9,6 +9,7 @@
 #include "cuda.h"
 
 #include "../bf16.h"
+#include "../both.h"
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
@@ -43,20 +44,6 @@ static inline DeviceRows device_rows(Rows rows) { return rows_of<float>(rows); }
             __VA_ARGS__;                                                                           \
         }                                                                                          \
     } while (0)
-// Host and device code both look at a Device* pointer through these.
-__host__ __device__ static inline float *floats_of(const DeviceFloat *at) { return (float *)at; }
-__host__ __device__ static inline double *doubles_of(const DeviceDouble *at) {
-    return (double *)at;
-}
-__host__ __device__ static inline int32_t *int32s_of(const DeviceInt32 *at) {
-    return (int32_t *)at;
-}
-__host__ __device__ static inline int64_t *int64s_of(const DeviceInt64 *at) {
-    return (int64_t *)at;
-}
-__host__ __device__ static inline unsigned char *bytes_of(const DeviceByte *at) {
-    return (unsigned char *)at;
-}
 
 // ---- numbers of rows, read and written as floats; what is written is rounded once
 __device__ static inline float value_of(float x) { return x; }
@@ -175,11 +162,6 @@ __global__ static void add_in_turn(Number *sum, const Number *part, int64_t part
     extern __shared__ __align__(16) unsigned char shared_memory[];                                 \
     type *name = reinterpret_cast<type *>(shared_memory)
 #endif
-
-__host__ __device__ static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-__host__ __device__ static inline int64_t divide_up(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
 
 // ---- lanes: 16 neighbouring threads of a warp do a row, so that sums along it are the CPU's fixed
 // tree (kernels/cpu/lanes.h): lane l adds columns l, l + 16, ..., then takes lane l+8, l+4, l+2,

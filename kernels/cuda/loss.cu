@@ -6,8 +6,7 @@
 
 #include "../activations.h"
 
-// At most 256 blocks of rows, added in order; a block of threads does one of them.
-
+// A block of threads does one of the sum's blocks.
 static constexpr int LOSS_THREADS = 512, LOSS_GROUPS = LOSS_THREADS / LANES;
 static constexpr int PIECE = 2 * LOSS_GROUPS; // rows whose losses wait in shared memory
 
@@ -214,10 +213,9 @@ __global__ __launch_bounds__(LOSS_THREADS) static void loss_rows(LossTask task) 
 }
 
 template <LossKind KIND> static void run_loss(DeviceDouble *loss, LossTask task) {
-    const int64_t least_rows = 64, count = task.logits.count, even = divide_up(count, PARTS);
-    task.block = even < least_rows ? least_rows : even;
-    task.part = (double *)cuda_scratch(SCRATCH_LOSS, PARTS * sizeof(double));
-    const int64_t blocks = divide_up(count, task.block);
+    task.block = sum_block(task.logits.count, 64);
+    task.part = (double *)cuda_scratch(SCRATCH_LOSS, SUM_PARTS * sizeof(double));
+    const int64_t blocks = divide_up(task.logits.count, task.block);
     LAUNCH(loss_rows<KIND>, blocks, LOSS_THREADS, 2 * PIECE * sizeof(double),
            cuda_stream(STREAM_COMPUTE), task);
     add_parts(doubles_of(loss), NULL, task.part, blocks);

@@ -71,7 +71,7 @@ __global__ static void __launch_bounds__(MESSAGE_THREADS)
         const int64_t r = int32s_of(source.row)[k];
         const Number *from = message_row<Number>(source, r);
         typename Cell::Tight *to = out + k * cells;
-        const float factor = message_scale(source, r);
+        const float factor = message_scale(&source, r);
         bool bad = false;
         for (int first = row_lane(lanes); first < cells; first += CELLS * lanes.count) {
             typename Cell::Value cell[CELLS];

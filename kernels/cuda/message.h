@@ -50,12 +50,6 @@ __device__ static inline const Number *message_row(const MessageSource &source, 
                ? (const Number *)source.x.at + r * source.x.stride
                : (const Number *)source.partials.at + (r - source.x.count) * source.partials.stride;
 }
-__device__ static inline float message_scale(const MessageSource &source, int64_t r) {
-    return source.scale != NULL && r < source.x.count ? floats_of(source.scale)[r] : 1.0f;
-}
-__device__ static inline int message_peer(const MessageSource &source, int64_t r) {
-    return r < source.x.count ? source.peer : source.partial_peer;
-}
 
 // *bad becomes 1 + place if that is less or there is none (0). It only ever falls, so that a value
 // which was read too early costs one more try and no wrong result.

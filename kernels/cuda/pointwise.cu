@@ -220,12 +220,6 @@ void cuda_add_bias(Rows out, Range range, const DeviceFloat *bias, const Poll *)
                                       floats_of(bias), range.begin, range.end));
 }
 
-__device__ static inline float factor_of(const RowFactor &factor, int64_t r) {
-    if (factor.at == nullptr)
-        return factor.plain;
-    return factor.plain + factor.times * floats_of(factor.at)[factor.each ? r : 0];
-}
-
 __device__ static inline float sum_of(float p, float a, float q, float x) {
     return p == 0 ? q * x : p * a + q * x;
 }
@@ -237,7 +231,7 @@ ROW_KERNEL add_scaled_rows(RowsOf<Number> out, RowFactor p, RowsOf<Number> a, Ro
     const Walk walk = walk_of(lanes);
     const int columns = (int)out.columns;
     for (int64_t r = begin + walk.row; r < end; r += walk.step) {
-        const float f = factor_of(p, r), g = factor_of(q, r);
+        const float f = factor_at(p, r), g = factor_at(q, r);
         for (int c = QUAD * walk.lane; c < columns; c += QUAD * lanes) {
             const float4 u = f == 0 ? make_float4(0, 0, 0, 0) : quad_of(a.at + r * a.stride + c);
             const float4 v = quad_of(x.at + r * x.stride + c);

@@ -151,12 +151,8 @@ template <typename Number> __device__ static inline int padded_columns(const Row
 
 // ---- sums of partial sums (sums.cu)
 
-// Sums over rows are made over blocks of 64 rows, of 512 when there are many, added in order.
-static inline int64_t sum_block_rows(int64_t rows) { return rows < 16384 ? 64 : 512; }
-static inline int64_t sum_blocks(int64_t rows) { return divide_up(rows, sum_block_rows(rows)); }
 // sum[c] = at[c] + at[stride + c] + ..., `blocks` of them, in order.
 void add_partials(float *sum, const float *at, int64_t blocks, int64_t stride, int64_t columns);
 
-static constexpr int PARTS = 256; // of a sum in double, at most
 // The sum of part[0 .. parts), in order, to *out or *narrow, whichever is there.
 void add_parts(double *out, float *narrow, const double *part, int64_t parts);

@@ -131,7 +131,7 @@ template <typename Number> static BackwardKernels<Number> backward_kernels(int o
 
 // For each block of rows a row of dgamma, then a row of dbeta.
 int64_t cuda_post_scratch(int64_t rows, int64_t columns) {
-    return 2 * sum_blocks(rows) * rows_stride(columns);
+    return 2 * column_blocks(rows) * rows_stride(columns);
 }
 
 template <typename Number>
@@ -140,11 +140,11 @@ static void post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved 
     PostTask<Number> task = post_task<Number>(dz, z, post, saved);
     task.dh = rows_of<Number>(dh);
     const BackwardKernels<Number> kernels = backward_kernels<Number>(task.order);
-    const int64_t blocks = sum_blocks(z.count), stride = z.stride;
+    const int64_t blocks = column_blocks(z.count), stride = z.stride;
     float *partial = floats_of(scratch);
     if (order_has(task.order, DO_NORM)) {
         LAUNCH_ITEMS(kernels.sums, blocks * z.columns, SUM_THREADS, task, partial,
-                     sum_block_rows(z.count));
+                     column_block(z.count));
         add_partials(floats_of(dgamma), partial, blocks, 2 * stride, z.columns);
         add_partials(floats_of(dbeta), partial + stride, blocks, 2 * stride, z.columns);
     }

@@ -203,8 +203,8 @@ __device__ static inline QuantizedRow row_at(const Quantized &to, const MessageS
     row.x = message_row<Number>(from, r);
     row.payload = bytes_of(to.payload) + i * row_bytes;
     row.gid = int64s_of(from.gid)[r];
-    row.scale = message_scale(from, r);
-    row.peer = message_peer(from, r);
+    row.scale = message_scale(&from, r);
+    row.peer = message_peer(&from, r);
     row.columns = (int)from.x.columns;
     return row;
 }

@@ -88,14 +88,14 @@ void add_partials(float *sum, const float *at, int64_t blocks, int64_t stride, i
 }
 
 int64_t cuda_column_sums_scratch(int64_t rows, int64_t columns) {
-    return sum_blocks(rows) * rows_stride(columns);
+    return column_blocks(rows) * rows_stride(columns);
 }
 
 void cuda_column_sums(DeviceFloat *db, Rows g, DeviceFloat *scratch) {
-    const int64_t blocks = sum_blocks(g.count), pitch = rows_stride(g.columns);
+    const int64_t blocks = column_blocks(g.count), pitch = rows_stride(g.columns);
     EACH_TYPE(g.type, LAUNCH_ITEMS(column_blocks<Number>, blocks * g.columns, COLUMN_THREADS,
                                    floats_of(scratch), pitch, rows_of<Number>(g).at, g.count,
-                                   g.columns, g.stride, sum_block_rows(g.count)));
+                                   g.columns, g.stride, column_block(g.count)));
     add_partials(floats_of(db), floats_of(scratch), blocks, pitch, g.columns);
 }
 
@@ -164,14 +164,14 @@ __global__ static void add_in_order(double *out, float *narrow, const double *pa
 }
 
 void add_parts(double *out, float *narrow, const double *part, int64_t parts) {
-    LAUNCH(add_in_order, 1, PARTS, PARTS * sizeof(double), cuda_stream(STREAM_COMPUTE), out, narrow,
-           part, parts);
+    LAUNCH(add_in_order, 1, SUM_PARTS, SUM_PARTS * sizeof(double), cuda_stream(STREAM_COMPUTE), out,
+           narrow, part, parts);
 }
 
 template <typename Number>
 static void sum_of_products(double *out, float *narrow, const Number *x, const Number *y,
                             int64_t count, int64_t block) {
-    double *part = (double *)cuda_scratch(SCRATCH_SUMS, PARTS * sizeof(double));
+    double *part = (double *)cuda_scratch(SCRATCH_SUMS, SUM_PARTS * sizeof(double));
     const int64_t parts = divide_up(count, block);
     LAUNCH(product_blocks<Number>, parts, PRODUCT_THREADS, 2 * TILE * sizeof(double),
            cuda_stream(STREAM_COMPUTE), part, x, y, count, block);
@@ -181,15 +181,13 @@ static void sum_of_products(double *out, float *narrow, const Number *x, const N
 // All columns of both, padding too, which is zero: rows lie one behind the other, and their stride
 // is a multiple of 16.
 void cuda_dot(DeviceFloat *out, Rows x, Rows y) {
-    const int64_t least_rows = 64, even = divide_up(x.count, PARTS);
-    const int64_t rows = even < least_rows ? least_rows : even, stride = x.stride;
+    const int64_t rows = sum_block(x.count, 64), stride = x.stride;
     EACH_TYPE(x.type,
               sum_of_products(NULL, floats_of(out), rows_of<Number>(x).at, rows_of<Number>(y).at,
                               x.count * stride, stride > 0 ? rows * stride : 1));
 }
 
 void cuda_square_sum(DeviceDouble *out, const DeviceFloat *x, int64_t count) {
-    const int64_t least_count = 4096, even = divide_up(count, PARTS);
     sum_of_products(doubles_of(out), NULL, floats_of(x), floats_of(x), count,
-                    even < least_count ? least_count : even);
+                    sum_block(count, 4096));
 }

@@ -184,7 +184,7 @@ TEST(sixteen_bits_are_as_drawn) {
 
 // ---- what a message takes, by the numbers of COMPRESSORS
 
-static size_t bytes_of(GridOptions options, const int32_t *length, int64_t rows) {
+static size_t message_bytes(GridOptions options, const int32_t *length, int64_t rows) {
     MessageLayout layout = {.rows = rows, .columns = BUCKET, .length = length};
     grid_set(&layout.values, options);
     assert_true(codec_grid.bytes(&layout) <= codec_grid.bytes_most(&layout));
@@ -194,17 +194,17 @@ static size_t bytes_of(GridOptions options, const int32_t *length, int64_t rows)
 TEST(messages_take_what_their_floats_take) {
     const int32_t length[] = {512, 512, 1, 300};
     GridOptions max4 = {.rule = GRID_MAX, .bits = 4, .bf16 = true};
-    assert_int_equal(bytes_of(max4, NULL, 4), 4 * (2 + 256));
-    assert_int_equal(bytes_of(max4, length, 4), 4 * 2 + 2 * 256 + 1 + 150);
+    assert_int_equal(message_bytes(max4, NULL, 4), 4 * (2 + 256));
+    assert_int_equal(message_bytes(max4, length, 4), 4 * 2 + 2 * 256 + 1 + 150);
     GridOptions max3 = {.rule = GRID_MAX, .bits = 3};
-    assert_int_equal(bytes_of(max3, length, 4), 4 * 4 + 2 * (128 + 64) + 2 + (75 + 38));
+    assert_int_equal(message_bytes(max3, length, 4), 4 * 4 + 2 * (128 + 64) + 2 + (75 + 38));
     GridOptions minmax8 = {.rule = GRID_MINMAX, .bits = 8, .bf16 = true};
-    assert_int_equal(bytes_of(minmax8, length, 4), 4 * 4 + 2 * 512 + 1 + 300);
+    assert_int_equal(message_bytes(minmax8, length, 4), 4 * 4 + 2 * 512 + 1 + 300);
     GridOptions log5 = {.rule = GRID_LOG, .bits = 5, .bf16 = true};
-    assert_int_equal(bytes_of(log5, NULL, 1), 2 + 320);
+    assert_int_equal(message_bytes(log5, NULL, 1), 2 + 320);
     GridOptions mean = {.rule = GRID_MEAN, .bits = 1, .bf16 = true};
-    assert_int_equal(bytes_of(mean, length, 4), 4 * 2 + 2 * 64 + 1 + 38);
-    assert_int_equal(bytes_of(mean, NULL, 0), 0);
+    assert_int_equal(message_bytes(mean, length, 4), 4 * 2 + 2 * 64 + 1 + 38);
+    assert_int_equal(message_bytes(mean, NULL, 0), 0);
 }
 
 // ---- rows that cannot be written
