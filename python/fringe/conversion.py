@@ -9,7 +9,7 @@ import re
 import numpy as np
 
 from .formats import (_from_dgl, _from_graphsage, _from_hdf, _from_json_lines, _from_matlab, _from_networkx,
-                      _from_planetoid, _from_svmlight, _from_table, _from_torch, _of_json, _of_pickle, _opened, _pickled,
+                      _from_planetoid, _from_ppi, _from_svmlight, _from_table, _from_torch, _of_json, _of_pickle, _opened, _pickled,
                       _read_json, _say)
 from .hypergraphs import are_members, from_hypergcn, from_simplices, of_hif, of_members, of_xgi
 from .process import answer
@@ -55,7 +55,8 @@ def _kind(path):
 
 FOLDERS = {"hypergraph.pickle": (from_hypergcn, "folder of HyperGCN"),  # by a file that has such an end
            ".allx": (_from_planetoid, "folder of Planetoid"),
-           "-class_map.json": (_from_graphsage, "folder of GraphSAGE")}
+           "-class_map.json": (_from_graphsage, "folder of GraphSAGE"),
+           "_graph_id.npy": (_from_ppi, "folder of PPI")}
 SIMPLICES = ("-nverts.txt", "-simplices.txt", "-nverts.txt.gz", "-simplices.txt.gz")
 
 

@@ -416,6 +416,24 @@ def _from_graphsage(folder):
     return arrays
 
 
+def _from_ppi(folder):
+    """train, valid and test, each a _graph.json of links between its nodes, _feats.npy and _labels.npy: one graph, with
+    the nodes of each behind those before."""
+    edges, x, y, sizes = [], [], [], []
+    for kind in ("train", "valid", "test"):
+        path = os.path.join(folder, kind)
+        graph, features, labels = _read_json(path + "_graph.json"), np.load(path + "_feats.npy"), np.load(path + "_labels.npy")
+        pairs = np.array([(link["source"], link["target"]) for link in graph["links"]], np.int64).reshape(-1, 2)
+        if [node["id"] for node in graph["nodes"]] != list(range(len(features))) or len(labels) != len(features):
+            raise SystemExit(f"{path}_graph.json has other nodes than the {len(features)} rows of features and "
+                             f"{len(labels)} of labels")
+        edges += [sum(sizes) + (pairs if graph.get("directed") else np.concatenate([pairs, pairs[:, ::-1]]))]
+        x, y, sizes = [*x, features], [*y, labels], [*sizes, len(features)]
+    masks = np.repeat(np.eye(3, dtype=bool), sizes, axis=1)
+    return {"edge_index": np.unique(np.concatenate(edges), axis=0).T, "x": np.concatenate(x).astype(np.float32),
+            "y": np.concatenate(y).astype(np.int64), "train_mask": masks[0], "val_mask": masks[1], "test_mask": masks[2]}
+
+
 def _from_table(path, reader):
     """A table of pyarrow becomes a csv of the same columns; pandas' index is none of them."""
     _need("pyarrow", "a Parquet or Feather table")

@@ -114,6 +114,7 @@ static const struct {
     {.tells = ".allx", .whose = "Planetoid"},
     {.tells = "hypergraph.pickle", .whose = "HyperGCN"},
     {.tells = "-class_map.json", .whose = "GraphSAGE"},
+    {.tells = "_graph_id.npy", .whose = "PPI"}, // as DGL and PyG download it
     {"meta.yaml", "DGL's CSVDataset", "edges.csv", "nodes.csv", " (or as meta.yaml names them)"},
     {"out1_graph_edges.txt", "Geom-GCN", "out1_graph_edges.txt", "out1_node_feature_label.txt", ""},
     {".cites", "LINQS", ".cites", ".content", ""},

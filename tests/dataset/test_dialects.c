@@ -220,6 +220,7 @@ TEST(folders_of_others) {
         {"musae_x_target.csv", "MUSAE", "f/musae_x_edges.csv and data.nodes="},
         {"raw/ind.cora.allx", "f/raw is a folder of Planetoid", "f/raw' graph.npz"},
         {"ppi-class_map.json", "GraphSAGE", "f' graph.npz"},
+        {"train_graph_id.npy", "PPI", "f' graph.npz"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *path = test_path(test_text("f/%s", cases[i].file));

@@ -543,6 +543,30 @@ def folder_of_graphsage():
     refused("may be ids or places of nodes", "sage")
 
 
+def folder_of_ppi():
+    """Links of train are of an undirected graph, and of the others both directions are written; one is there twice."""
+    os.makedirs("ppi")
+    links = {"train": [(0, 1), (1, 2)], "valid": [(0, 1), (1, 0)], "test": [(1, 0), (1, 0), (0, 1)]}
+    x, y = {}, {}
+    for kind, pairs in links.items():
+        nodes = 3 if kind == "train" else 2
+        x[kind], y[kind] = RANDOM.standard_normal((nodes, 4)), RANDOM.integers(0, 2, (nodes, 3))
+        np.save(f"ppi/{kind}_feats.npy", x[kind])
+        np.save(f"ppi/{kind}_labels.npy", y[kind])
+        np.save(f"ppi/{kind}_graph_id.npy", np.ones(nodes))
+        graph = {"directed": kind != "train", "nodes": [{"id": v} for v in range(nodes)],
+                 "links": [{"source": a, "target": b} for a, b in pairs]}
+        write(f"ppi/{kind}_graph.json", json.dumps(graph))
+    found, _ = converted("ppi")
+    same_edges(found, np.array([(0, 1), (1, 0), (1, 2), (2, 1), (3, 4), (4, 3), (5, 6), (6, 5)]).T)
+    several, place = np.concatenate(list(y.values())), np.arange(7)
+    same(found, x=np.concatenate(list(x.values())).astype(np.float32), y=several, train_mask=place < 3,
+         val_mask=(place >= 3) & (place < 5), test_mask=place >= 5)
+    assert np.array_equal(program_reads("out.npz").labels, several)
+    np.save("ppi/valid_labels.npy", y["train"])
+    refused("valid_graph.json has other nodes than the 2 rows of features and 3 of labels", "ppi")
+
+
 def unknown_files():
     """Of the command, with its exit status; what no loader is for is left to the program."""
     for name, words, *codes in (("graph.unknown", "does not say what format", 78), ("graph.bin", "", 65, 69)):
@@ -553,7 +577,7 @@ def unknown_files():
 
 
 PARTS = [(unknown_files, ()), (lists_of_json, ()), (hypergraphs_of_others, ()), (folder_of_hypergcn, ("scipy",)),
-         (folder_of_graphsage, ()), (matrices_of_scipy, ("scipy",)), (files_of_planetoid, ("scipy",)),
+         (folder_of_graphsage, ()), (folder_of_ppi, ()), (matrices_of_scipy, ("scipy",)), (files_of_planetoid, ("scipy",)),
          (matrices_of_hdf, ("scipy", "h5py")), (graphs_of_networkx, ("networkx",)), (names_of_networkx, ("networkx",)),
          (tables_of_pandas, ("pandas", "pyarrow")), (files_of_sklearn, ("sklearn",)),
          (files_of_torch, ("torch", "torch_geometric")), (planetoid_of_pyg, ("scipy", "torch_geometric")),
