@@ -279,6 +279,17 @@ def _read_json(path):
         return json.load(f)
 
 
+def _of_wikics(data):
+    """A list of neighbours a node, which count both ways, as in PyG; masks of training and validation, one a split."""
+    pairs = np.array([(v, other) for v, row in enumerate(data["links"]) for other in row], np.int64).reshape(-1, 2)
+    masks = {name: data[key] for name, key in (("train_mask", "train_masks"), ("val_mask", "val_masks"),
+                                               ("test_mask", "test_mask")) if key in data}
+    _say_left(sorted(data.keys() - {"features", "labels", "links", "train_masks", "val_masks", "test_mask"}))
+    return {"edge_index": np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0).T,
+            "x": np.array(data["features"], np.float32), "y": np.array(data["labels"]),
+            **{name: np.array(rows, bool).T for name, rows in masks.items()}}
+
+
 SPLITS = {"train", "val", "valid", "test"}
 
 
@@ -294,6 +305,8 @@ def _of_json(path, data):
         return _of_records(data)
     if isinstance(data, list) and data and all(isinstance(row, list) for row in data) and {len(row) for row in data} in ({2}, {3}):
         return {"table": (["source", "target", "weight"][:len(data[0])], [list(column) for column in zip(*data)])}
+    if isinstance(data, dict) and {"features", "labels", "links"} <= data.keys():
+        return _of_wikics(data)
     return _of_networkx(_graph_of_json(_need("networkx", "a graph in this format"), path, data))
 
 

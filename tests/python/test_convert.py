@@ -452,6 +452,15 @@ def lists_of_json():
     assert stopped.returncode == 65 and "are not those of the nodes" in stopped.stderr, stopped.stderr
     write_json("f.json", {"train": [2, 0], "val": [], "test": [1]})
     assert converted("f.json")[0]["train"].tolist() == [2, 0]
+    masks = [[True, False, False], [False, True, False]]  # of two splits, as WikiCS has them
+    write_json("f.json", {"features": [[1, 2], [3, 4], [5, 6]], "labels": [0, 1, 1], "links": [[1, 1], [], [0, 2]],
+                          "train_masks": masks, "val_masks": masks[::-1], "test_mask": [False, False, True],
+                          "stopping_masks": masks})
+    found, said = converted("f.json")
+    same_edges(found, np.array([(0, 1), (1, 0), (2, 0), (0, 2), (2, 2)]).T)
+    same(found, x=np.array([[1, 2], [3, 4], [5, 6]], np.float32), y=np.array([0, 1, 1]), train_mask=np.array(masks).T,
+         val_mask=np.array(masks[::-1]).T, test_mask=np.array([False, False, True]))
+    assert "not converted: stopping_masks" in said and program_reads("out.npz").labels.tolist() == [0, 1, 1], said
 
 
 def members_read(path, *words):
