@@ -163,15 +163,12 @@ static bool check_symmetry(const Csr *rows, const char *path, Error *err) {
 static bool parse(Dataset *dataset, Text *text, const Request *request, Error *err) {
     Scan scan = scan_text(text, request->path);
     Header header;
-    Csr rows;
+    CLEARED(csr_free) Csr rows = {0};
     if (!read_header(&header, &scan, text, err) ||
         !csr_try(&rows, header.vertices, header.entries, header.edge_weights, "edges of a graph",
-                 err))
+                 err) ||
+        !read_lines(&rows, &header, &scan, err) || !check_symmetry(&rows, request->path, err))
         return false;
-    if (!read_lines(&rows, &header, &scan, err) || !check_symmetry(&rows, request->path, err)) {
-        csr_free(&rows);
-        return false;
-    }
     dataset_set_csr(dataset, &rows);
     if (header.sizes || header.vertex_weights)
         warnings_add(&dataset->warnings, "vertex %s read past: training has no use for them",

@@ -99,7 +99,7 @@ static bool take_roles(Pins *pins, const Links *l, Error *err) {
 // The weights of hyperedges, whose ids are numbers by now.
 static bool agree_on_weights(Dataset *dataset, const Links *list, const char *path, Error *err) {
     float *weight = TRY(float, dataset->hyperedges, "weights of hyperedges", err);
-    int64_t *line = TRY(int64_t, dataset->hyperedges, "first lines of hyperedges", err);
+    FREED int64_t *line = TRY(int64_t, dataset->hyperedges, "first lines of hyperedges", err);
     for (int64_t p = 0; err->code == 0 && p < list->count; p++) {
         int64_t h = list->id[1][p];
         if (line[h] == 0) {
@@ -112,7 +112,6 @@ static bool agree_on_weights(Dataset *dataset, const Links *list, const char *pa
                        path, list->line[p], (double)list->weight[p], (double)weight[h], line[h]);
         }
     }
-    memory_free(line);
     hypergraph_set_weights(dataset, weight);
     return err->code == 0;
 }

@@ -279,10 +279,9 @@ bool generate_dcsbm(Dataset *d, const char *name, int64_t seed, Error *err) {
         !draw_graph(d, &p, parts, (uint64_t)seed, err) ||
         !draw_features(d, name, p.features, p.signal, (uint64_t)seed, err))
         return false;
-    bool ok = p.labels == 0 || draw_labels(d, &p, d->label, (uint64_t)seed, err);
-    if (p.labels > 0) { // the classes are nobody's labels
-        memory_free(d->label);
-        d->label = NULL;
-    }
+    if (p.labels == 0)
+        return true;
+    bool ok = draw_labels(d, &p, d->label, (uint64_t)seed, err);
+    dataset_drop(d, &d->label); // the classes are nobody's labels
     return ok;
 }

@@ -123,10 +123,9 @@ static void shift_classes(Dataset *d) {
 }
 
 bool graphsaint_classes(Dataset *d, JsonPull *pull, Error *err) {
-    ClassMap map = {
-        .d = d, .pull = pull, .seen = TRY(uint8_t, d->nodes, "nodes that have a label", err)};
-    bool ok = map.seen != NULL && read_map(&map, err);
-    memory_free(map.seen);
+    FREED uint8_t *seen = TRY(uint8_t, d->nodes, "nodes that have a label", err);
+    ClassMap map = {.d = d, .pull = pull, .seen = seen};
+    bool ok = seen != NULL && read_map(&map, err);
     if (ok)
         shift_classes(d);
     return ok;

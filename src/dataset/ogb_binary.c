@@ -8,14 +8,12 @@
 static bool nodes_of_npz(Npz *npz, int64_t *nodes, Error *err) {
     CLEARED(npy_clear) Npy npy = {0};
     FREED int64_t *count = NULL;
-    if (!npz_read(npz, "num_nodes_list", &npy, err))
+    if (!npz_read(npz, "num_nodes_list", &npy, err) || !npy_to_int64(&npy, &count, err))
         return false;
-    bool ok = npy_to_int64(&npy, &count, err);
-    if (ok && (npy.elements != 1 || count[0] < 1 || count[0] > DATASET_MAX_NODES))
-        ok = error_data(err, "'num_nodes_list' must be the number of nodes of one graph, 1 to %d",
-                        DATASET_MAX_NODES);
-    *nodes = ok ? count[0] : 0;
-    return ok;
+    *nodes = npy.elements == 1 ? count[0] : 0;
+    return (*nodes >= 1 && *nodes <= DATASET_MAX_NODES) ||
+           error_data(err, "'num_nodes_list' must be the number of nodes of one graph, 1 to %d",
+                      DATASET_MAX_NODES);
 }
 
 static bool edges_of_npz(Dataset *d, Npz *npz, const OgbFolder *f, const Config *config,

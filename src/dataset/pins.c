@@ -40,17 +40,15 @@ static void place_pins(const Pins *pins, Csr *rows, uint8_t *role) {
 
 bool pins_to_rows(Dataset *dataset, const Pins *pins, int64_t nodes, int64_t hyperedges,
                   Error *err) {
-    Csr rows;
+    CLEARED(csr_free) Csr rows = {0};
     uint8_t *role = NULL;
     if (!hypergraph_fits(nodes, hyperedges, err) || !check_ids(pins, nodes, hyperedges, err) ||
         !memory_is_there(memory_product(hyperedges, SORTING), "sorting the pins of hyperedges",
                          err) ||
         !csr_try(&rows, nodes, pins->count, false, "pins of a hypergraph", err))
         return false;
-    if (pins->role != NULL && (role = TRY(uint8_t, pins->count, "roles of pins", err)) == NULL) {
-        csr_free(&rows);
+    if (pins->role != NULL && (role = TRY(uint8_t, pins->count, "roles of pins", err)) == NULL)
         return false;
-    }
     for (int64_t p = 0; p < pins->count; p++)
         rows.offset[pins->node[p] + 1]++;
     offsets_sum(rows.offset, nodes);

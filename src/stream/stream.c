@@ -264,18 +264,16 @@ static bool finish(Stream *s, Error *err) {
 
 bool stream_run(StreamSummary *summary, const StreamRequest *request, const Config *config,
                 Error *err) {
+    CLEARED(close_stream)
     Stream s = {.request = request, .config = config, .summary = summary};
     *summary = (StreamSummary){0};
-    bool ok = open_stream(&s, err) && resume(&s, err) && make_up_snapshot(&s, err);
-    if (ok) {
-        s.began = clock_seconds();
-        begin_progress(&s);
-        ok = follow(&s, err);
-        progress_drop();
-        if (err->code != EXIT_STOPPED) // a last line without an end was not taken
-            say_remarks(&s);
-        ok = ok && finish(&s, err);
-    }
-    close_stream(&s);
-    return ok;
+    if (!open_stream(&s, err) || !resume(&s, err) || !make_up_snapshot(&s, err))
+        return false;
+    s.began = clock_seconds();
+    begin_progress(&s);
+    bool ok = follow(&s, err);
+    progress_drop();
+    if (err->code != EXIT_STOPPED) // a last line without an end was not taken
+        say_remarks(&s);
+    return ok && finish(&s, err);
 }
