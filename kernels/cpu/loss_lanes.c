@@ -64,7 +64,7 @@ LANES_INLINE float exponentials(float *g, const float *z, int64_t columns, float
 LANES_INLINE double softmax_row(float *g, const LossCall *call, int64_t r, float weight) {
     const float *z = call->logits.at + r * call->logits.stride;
     int64_t columns = call->logits.columns;
-    int32_t label = call->label[r];
+    int32_t label = int32s_of(call->on.label)[r];
     float most = row_max(z, columns), right = z[label];
     float total = exponentials(g, z, columns, most);
     if (g != NULL) {
@@ -91,23 +91,29 @@ typedef struct Shares { // what a row asks of the classes
     float spread;       // sum_c w_c (m - z_c)
 } Shares;
 
+LANES_INLINE float factor_of(const float *classes, int32_t label) {
+    return classes != NULL ? classes[label] : 1.0f;
+}
+
 LANES_INLINE Shares shares_of(const LossCall *call, const float *z, int32_t label, float most) {
     int64_t columns = call->logits.columns;
+    const float *classes = floats_of(call->form.classes);
     F16 factors = f16_set(0), spread = f16_set(0), middle = f16_set(most);
     for (int64_t c = 0; c < columns; c += 16) {
-        F16 w = factors_of(call->classes, c, columns);
+        F16 w = factors_of(classes, c, columns);
         factors = f16_add(factors, w);
         spread = f16_add(spread, f16_mul(w, f16_sub(middle, f16_load(z + c))));
     }
-    float own = (1.0f - call->smoothing) * (call->classes != NULL ? call->classes[label] : 1.0f);
-    float each = call->smoothing / (float)columns;
+    float own = (1.0f - call->form.smoothing) * factor_of(classes, label);
+    float each = call->form.smoothing / (float)columns;
     return (Shares){own, each, own + each * f16_sum(factors), f16_sum(spread)};
 }
 
 LANES_INLINE double softmax_row_of_shares(float *g, const LossCall *call, int64_t r, float weight) {
     const float *z = call->logits.at + r * call->logits.stride;
+    const float *classes = floats_of(call->form.classes);
     int64_t columns = call->logits.columns;
-    int32_t label = call->label[r];
+    int32_t label = int32s_of(call->on.label)[r];
     float most = row_max(z, columns), right = z[label];
     Shares s = shares_of(call, z, label, most);
     float total = exponentials(g, z, columns, most);
@@ -115,10 +121,10 @@ LANES_INLINE double softmax_row_of_shares(float *g, const LossCall *call, int64_
         F16 all = f16_set(s.all * (1.0f / total)), each = f16_set(s.each), factor = f16_set(weight);
         float p = s.all * (1.0f / total) * g[label];
         for (int64_t c = 0; c < columns; c += 16) {
-            F16 asked = f16_mul(each, factors_of(call->classes, c, columns));
+            F16 asked = f16_mul(each, factors_of(classes, c, columns));
             f16_store(g + c, f16_mul(f16_sub(f16_mul(all, f16_load(g + c)), asked), factor));
         }
-        float asked = s.each * (call->classes != NULL ? call->classes[label] : 1.0f);
+        float asked = s.each * factor_of(classes, label);
         g[label] = (p - asked - s.own) * weight;
     }
     return (double)s.all * log((double)total) + (double)s.own * ((double)most - (double)right) +
@@ -127,7 +133,7 @@ LANES_INLINE double softmax_row_of_shares(float *g, const LossCall *call, int64_
 
 // The factor of a row's loss; 0: it does not count.
 LANES_INLINE float row_factor(const LossCall *call, int64_t r) {
-    return call->split[r] != call->which ? 0 : call->row != NULL ? call->row[r] : 1;
+    return bytes_of(call->on.split)[r] != call->which ? 0 : call->row != NULL ? call->row[r] : 1;
 }
 
 // Of a row of the logits: writes g, if any, and returns its loss without its own factor.
@@ -147,37 +153,18 @@ LANES_INLINE double losses_of_rows(const LossCall *call, int64_t begin, int64_t 
     return loss;
 }
 
-LANES_INLINE F16 labels_load(const uint8_t *from, int64_t count) {
-    float lane[16] __attribute__((aligned(64))) = {0};
-    for (int64_t i = 0; i < (count < 16 ? count : 16); i++)
-        lane[i] = from[i] != 0 ? 1.0f : 0.0f;
-    return f16_load(lane);
-}
+// ---- losses that are a sum over the columns
 
-// The losses of 16 elements, and their gradients into *g.
-LANES_INLINE F16 bce_16(F16 *g, F16 x, F16 y, float weight, float positive) {
-    F16 loss;
-    F16_EACH(i) {
-        Vec a = x.part[i], zero = vec_set(0), one = vec_set(1);
-        VecInt negative = a < 0.0f;
-        Vec t = vec_exp(vec_select(negative, a, -a));
-        Vec above = vec_select(negative, zero, a); // a NaN is taken as it is
-        Vec factor = y.part[i] * positive + (1.0f - y.part[i]);
-        loss.part[i] = (above - a * y.part[i] + vec_log1p(t)) * factor;
-        g->part[i] = (vec_select(negative, t, one) / (t + 1.0f) - y.part[i]) * factor * weight;
-    }
-    return loss;
-}
+// The losses of columns c .. c + 15 of row r, whose logits are x, and their gradients into *g.
+typedef F16 Loss16(F16 *g, const LossCall *call, int64_t r, int64_t c, F16 x, float weight);
 
-LANES_INLINE double bce_row(float *g, const LossCall *call, int64_t r, float weight) {
-    int64_t columns = call->logits.columns;
+LANES_INLINE double sum_of_columns(float *g, const LossCall *call, int64_t r, float weight,
+                                   Loss16 *losses) {
     const float *x = call->logits.at + r * call->logits.stride;
-    const uint8_t *labels = call->labels + r * columns;
     F16 sum = f16_set(0);
-    for (int64_t c = 0; c < columns; c += 16) {
-        Mask mask = mask_first(columns - c);
-        F16 y = labels_load(labels + c, columns - c);
-        F16 d, loss = bce_16(&d, f16_load(x + c), y, weight, call->positive);
+    for (int64_t c = 0; c < call->logits.columns; c += 16) {
+        Mask mask = mask_first(call->logits.columns - c);
+        F16 d, loss = losses(&d, call, r, c, f16_load(x + c), weight);
         sum = f16_add(sum, f16_keep(loss, mask));
         if (g != NULL)
             f16_store(g + c, f16_keep(d, mask));
@@ -185,21 +172,37 @@ LANES_INLINE double bce_row(float *g, const LossCall *call, int64_t r, float wei
     return (double)f16_sum(sum);
 }
 
-// 1 of the classes that the row has, -1 of the others.
-LANES_INLINE F16 sides_load(const LossCall *call, int64_t r, int64_t c) {
+// `has` of the classes that the row has, `others` of the others.
+LANES_INLINE F16 classes_load(const LossCall *call, int64_t r, int64_t c, float has, float others) {
     int64_t columns = call->logits.columns;
+    const int32_t *label = int32s_of(call->on.label);
+    const uint8_t *labels = bytes_of(call->on.labels);
     float lane[16] __attribute__((aligned(64))) = {0};
     for (int64_t i = 0; i < 16 && c + i < columns; i++)
         lane[i] =
-            (call->label != NULL ? call->label[r] == c + i : call->labels[r * columns + c + i] != 0)
-                ? 1.0f
-                : -1.0f;
+            (label != NULL ? label[r] == c + i : labels[r * columns + c + i] != 0) ? has : others;
     return f16_load(lane);
 }
 
-// The losses of 16 elements, and their gradients into *g.
-LANES_INLINE F16 hinge_16(F16 *g, F16 x, F16 y, float weight) {
-    F16 loss;
+LANES_INLINE F16 bce_16(F16 *g, const LossCall *call, int64_t r, int64_t c, F16 x, float weight) {
+    F16 loss, y = classes_load(call, r, c, 1, 0);
+    F16_EACH(i) {
+        Vec a = x.part[i], zero = vec_set(0), one = vec_set(1);
+        VecInt negative = a < 0.0f;
+        Vec t = vec_exp(vec_select(negative, a, -a));
+        Vec above = vec_select(negative, zero, a); // a NaN is taken as it is
+        Vec factor = y.part[i] * call->form.positive + (1.0f - y.part[i]);
+        loss.part[i] = (above - a * y.part[i] + vec_log1p(t)) * factor;
+        g->part[i] = (vec_select(negative, t, one) / (t + 1.0f) - y.part[i]) * factor * weight;
+    }
+    return loss;
+}
+LANES_INLINE double bce_row(float *g, const LossCall *call, int64_t r, float weight) {
+    return sum_of_columns(g, call, r, weight, bce_16);
+}
+
+LANES_INLINE F16 hinge_16(F16 *g, const LossCall *call, int64_t r, int64_t c, F16 x, float weight) {
+    F16 loss, y = classes_load(call, r, c, 1, -1);
     F16_EACH(i) {
         Vec missing = 1.0f - y.part[i] * x.part[i], zero = vec_set(0);
         VecInt beyond = missing <= 0.0f; // a NaN is taken as it is
@@ -208,39 +211,25 @@ LANES_INLINE F16 hinge_16(F16 *g, F16 x, F16 y, float weight) {
     }
     return loss;
 }
-
 LANES_INLINE double hinge_row(float *g, const LossCall *call, int64_t r, float weight) {
-    const float *x = call->logits.at + r * call->logits.stride;
-    F16 sum = f16_set(0);
-    for (int64_t c = 0; c < call->logits.columns; c += 16) {
-        Mask mask = mask_first(call->logits.columns - c);
-        F16 d, loss = hinge_16(&d, f16_load(x + c), sides_load(call, r, c), weight);
-        sum = f16_add(sum, f16_keep(loss, mask));
-        if (g != NULL)
-            f16_store(g + c, f16_keep(d, mask));
-    }
-    return (double)f16_sum(sum);
+    return sum_of_columns(g, call, r, weight, hinge_16);
 }
 
+LANES_INLINE F16 mse_16(F16 *g, const LossCall *call, int64_t r, int64_t c, F16 x, float weight) {
+    int64_t columns = call->logits.columns, left = columns - c;
+    const float *y = floats_of(call->on.numbers) + r * columns + c;
+    F16 d = f16_sub(x, left >= 16 ? f16_load_loose(y) : f16_load_first(y, left));
+    *g = f16_mul(d, f16_set(2.0f * weight / (float)columns));
+    return f16_mul(d, d);
+}
 LANES_INLINE double mse_row(float *g, const LossCall *call, int64_t r, float weight) {
-    int64_t columns = call->logits.columns;
-    const float *x = call->logits.at + r * call->logits.stride;
-    F16 sum = f16_set(0), twice = f16_set(2.0f * weight / (float)columns);
-    for (int64_t c = 0; c < columns; c += 16) {
-        F16 y = columns - c >= 16 ? f16_load_loose(call->numbers + r * columns + c)
-                                  : f16_load_first(call->numbers + r * columns + c, columns - c);
-        F16 d = f16_keep(f16_sub(f16_load(x + c), y), mask_first(columns - c));
-        sum = f16_add(sum, f16_mul(d, d));
-        if (g != NULL)
-            f16_store(g + c, f16_mul(d, twice));
-    }
-    return (double)f16_sum(sum) / (double)columns;
+    return sum_of_columns(g, call, r, weight, mse_16) / (double)call->logits.columns;
 }
 
 double LANES_NAME(loss_rows)(const void *of, int64_t begin, int64_t end) {
     const LossCall *call = (const LossCall *)of;
-    const bool plain = call->classes == NULL && call->smoothing == 0;
-    switch (call->kind) {
+    const bool plain = call->form.classes == NULL && call->form.smoothing == 0;
+    switch (call->form.kind) {
     case LOSS_BCE:
         return losses_of_rows(call, begin, end, bce_row);
     case LOSS_HINGE:

@@ -11,8 +11,7 @@ static constexpr int MOST_SHARED = 32 << 10; // bytes of a block's counts; more 
 struct CountTask {
     Count *count;
     DeviceRows logits;
-    const int32_t *label;
-    const unsigned char *labels, *split;
+    Labels on;
     int64_t of_split; // numbers of one split
     int numbers;      // in shared memory; 0: they do not fit
 };
@@ -60,7 +59,8 @@ __device__ static inline int said_class(const float *logit, int columns) {
 
 __device__ static inline void count_class(const CountTask &task, const Counter &to,
                                           const float *logit, int64_t r) {
-    const int said = said_class(logit, (int)task.logits.columns), label = task.label[r];
+    const int said = said_class(logit, (int)task.logits.columns),
+              label = int32s_of(task.on.label)[r];
     if (label < 0 || row_lane() > 0)
         return;
     count_row(to, said == label);
@@ -78,7 +78,7 @@ __device__ static inline void count_labels(const CountTask &task, const Counter 
     const int columns = (int)task.logits.columns;
     bool all = true;
     for (int c = row_lane(); c < columns; c += LANES) {
-        const bool said = logit[c] > 0, is = task.labels[r * columns + c] != 0;
+        const bool said = logit[c] > 0, is = bytes_of(task.on.labels)[r * columns + c] != 0;
         all = all && said == is;
         if (said || is)
             count_kind(to, said && is ? TRUE_POSITIVE : said ? FALSE_POSITIVE : FALSE_NEGATIVE, c);
@@ -95,7 +95,7 @@ template <bool CLASSES> ROW_KERNEL count_rows(CountTask task) {
     __syncthreads();
     for (int64_t r = first_row(); r < task.logits.count; r += row_step()) {
         const Counter to = {task.count, task.numbers > 0 ? some : NULL,
-                            task.split[r] * task.of_split, task.logits.columns};
+                            bytes_of(task.on.split)[r] * task.of_split, task.logits.columns};
         const float *logit = task.logits.at + r * task.logits.stride;
         if (CLASSES)
             count_class(task, to, logit, r);
@@ -121,12 +121,6 @@ template <bool CLASSES> static void run_count(CountTask task) {
 }
 
 void cuda_count_right(DeviceInt64 *count, Rows logits, Labels on) {
-    const CountTask task = {(Count *)int64s_of(count),
-                            device_rows(logits),
-                            int32s_of(on.label),
-                            bytes_of(on.labels),
-                            bytes_of(on.split),
-                            0,
-                            0};
+    const CountTask task = {(Count *)int64s_of(count), device_rows(logits), on, 0, 0};
     on.label != NULL ? run_count<true>(task) : run_count<false>(task);
 }

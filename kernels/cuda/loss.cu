@@ -12,15 +12,12 @@ static constexpr int PIECE = 2 * LOSS_GROUPS; // rows whose losses wait in share
 
 struct LossTask {
     DeviceRows g, logits; // g.at NULL: no gradient
-    const int32_t *label;
-    const unsigned char *labels, *split;
-    const float *numbers;
-    unsigned char which;
+    Labels on;
+    LossForm form;
+    unsigned char which; // split
     float weight;
-    const float *row;     // NULL: 1
-    const float *classes; // NULL: 1
-    float smoothing, positive;
-    int64_t block; // rows
+    const float *row; // NULL: 1
+    int64_t block;    // rows
     double *part;
 };
 
@@ -55,7 +52,7 @@ __device__ static inline float exponentials(float *g, const float *z, int column
 __device__ static inline double softmax_row(const LossTask &task, float *g, const float *z,
                                             int64_t r, float weight) {
     const int columns = (int)task.logits.columns, padded = padded_columns(task.logits);
-    const int label = task.label[r];
+    const int label = int32s_of(task.on.label)[r];
     const float right = z[label], most = row_max(z, columns);
     __syncwarp(lanes_mask());
     const float total = exponentials(g, z, columns, most), scale = 1.0f / total;
@@ -72,7 +69,7 @@ __device__ static inline double softmax_row(const LossTask &task, float *g, cons
 }
 
 __device__ static inline float class_factor(const LossTask &task, int c) {
-    return task.classes != NULL ? task.classes[c] : 1.0f;
+    return task.form.classes != NULL ? floats_of(task.form.classes)[c] : 1.0f;
 }
 
 // all log sum_c exp(z_c - m) + own (m - z_label) + each sum_c w_c (m - z_c);
@@ -80,15 +77,15 @@ __device__ static inline float class_factor(const LossTask &task, int c) {
 __device__ static inline double softmax_row_of_shares(const LossTask &task, float *g,
                                                       const float *z, int64_t r, float weight) {
     const int columns = (int)task.logits.columns, padded = padded_columns(task.logits);
-    const int label = task.label[r];
+    const int label = int32s_of(task.on.label)[r];
     const float right = z[label], most = row_max(z, columns);
     float factors = 0, spread = 0;
     for (int c = row_lane(); c < columns; c += LANES) {
         factors += class_factor(task, c);
         spread += class_factor(task, c) * (most - z[c]);
     }
-    const float own = (1.0f - task.smoothing) * class_factor(task, label);
-    const float each = task.smoothing / (float)columns, all = own + each * lanes_sum(factors);
+    const float own = (1.0f - task.form.smoothing) * class_factor(task, label);
+    const float each = task.form.smoothing / (float)columns, all = own + each * lanes_sum(factors);
     const float apart = lanes_sum(spread);
     __syncwarp(lanes_mask());
     const float total = exponentials(g, z, columns, most), scale = all * (1.0f / total);
@@ -105,72 +102,66 @@ __device__ static inline double softmax_row_of_shares(const LossTask &task, floa
            (double)each * (double)apart;
 }
 
-// sum_c max(x, 0) - x y + log(1 + exp(-|x|)); g = (sigmoid(x) - y) weight. In all lanes.
-__device__ static inline double bce_row(const LossTask &task, float *g, const float *x, int64_t r,
-                                        float weight) {
-    const int columns = (int)task.logits.columns, padded = padded_columns(task.logits);
-    const unsigned char *labels = task.labels + r * columns;
-    float sum = 0;
-    for (int c = row_lane(); c < padded; c += LANES) {
-        float d = 0;
-        if (c < columns) {
-            const float a = x[c], y = labels[c] != 0 ? 1.0f : 0.0f;
-            const bool negative = a < 0.0f; // a NaN is taken as it is
-            const float t = activation_exp(negative ? a : -a), above = negative ? 0.0f : a;
-            const float factor = y * task.positive + (1.0f - y);
-            sum += (above - a * y + log_1_and(t)) * factor;
-            d = ((negative ? t : 1.0f) / (t + 1.0f) - y) * factor * weight;
-        }
-        if (g != NULL)
-            g[c] = d;
-    }
-    return (double)lanes_sum(sum);
+// ---- losses that are a sum over the columns
+
+struct Term { // of a column
+    float loss, d;
+};
+
+__device__ static inline bool has_class(const LossTask &task, int64_t r, int c) {
+    return task.on.label != NULL ? int32s_of(task.on.label)[r] == c
+                                 : bytes_of(task.on.labels)[r * task.logits.columns + c] != 0;
 }
 
-// sum_c max(0, 1 - y x), y = 1 or -1; g = -y weight, or 0. In all lanes.
-__device__ static inline double hinge_row(const LossTask &task, float *g, const float *x, int64_t r,
-                                          float weight) {
-    const int columns = (int)task.logits.columns, padded = padded_columns(task.logits);
-    float sum = 0;
-    for (int c = row_lane(); c < padded; c += LANES) {
-        float d = 0;
-        if (c < columns) {
-            const bool has =
-                task.label != NULL ? task.label[r] == c : task.labels[r * columns + c] != 0;
-            const float y = has ? 1.0f : -1.0f, missing = 1.0f - y * x[c];
-            const bool beyond = missing <= 0.0f; // a NaN is taken as it is
-            sum += beyond ? 0.0f : missing;
-            d = beyond ? 0.0f : -y * weight;
-        }
-        if (g != NULL)
-            g[c] = d;
-    }
-    return (double)lanes_sum(sum);
+// max(x, 0) - x y + log(1 + exp(-|x|)); d = (sigmoid(x) - y) weight.
+__device__ static inline Term bce_term(const LossTask &task, float x, bool has, float weight) {
+    const float y = has ? 1.0f : 0.0f, factor = y * task.form.positive + (1.0f - y);
+    const bool negative = x < 0.0f; // a NaN is taken as it is
+    const float t = activation_exp(negative ? x : -x), above = negative ? 0.0f : x;
+    return Term{(above - x * y + log_1_and(t)) * factor,
+                ((negative ? t : 1.0f) / (t + 1.0f) - y) * factor * weight};
 }
 
-// sum_c (x - y)^2 / K; g = 2 (x - y) weight / K. In all lanes.
-__device__ static inline double mse_row(const LossTask &task, float *g, const float *x, int64_t r,
-                                        float weight) {
+// max(0, 1 - y x), y = 1 or -1; d = -y weight, or 0.
+__device__ static inline Term hinge_term(float x, bool has, float weight) {
+    const float y = has ? 1.0f : -1.0f, missing = 1.0f - y * x;
+    const bool beyond = missing <= 0.0f; // a NaN is taken as it is
+    return Term{beyond ? 0.0f : missing, beyond ? 0.0f : -y * weight};
+}
+
+// (x - y)^2; d = 2 (x - y) weight / K.
+__device__ static inline Term mse_term(const LossTask &task, float x, int64_t r, int c,
+                                       float weight) {
+    const float d = x - floats_of(task.on.numbers)[r * task.logits.columns + c];
+    return Term{d * d, d * (2.0f * weight / (float)task.logits.columns)};
+}
+
+// The sum over the columns; of LOSS_MSE their mean. In all lanes.
+template <LossKind KIND>
+__device__ static inline double row_of_terms(const LossTask &task, float *g, const float *x,
+                                             int64_t r, float weight) {
     const int columns = (int)task.logits.columns, padded = padded_columns(task.logits);
-    const float twice = 2.0f * weight / (float)columns;
     float sum = 0;
     for (int c = row_lane(); c < padded; c += LANES) {
-        const float d = c < columns ? x[c] - task.numbers[r * columns + c] : 0.0f;
-        sum += d * d;
+        Term term = {0, 0};
+        if (c < columns)
+            term = KIND == LOSS_MSE   ? mse_term(task, x[c], r, c, weight)
+                   : KIND == LOSS_BCE ? bce_term(task, x[c], has_class(task, r, c), weight)
+                                      : hinge_term(x[c], has_class(task, r, c), weight);
+        sum += term.loss;
         if (g != NULL)
-            g[c] = d * twice;
+            g[c] = term.d;
     }
-    return (double)lanes_sum(sum) / (double)columns;
+    const double all = (double)lanes_sum(sum);
+    return KIND == LOSS_MSE ? all / (double)columns : all;
 }
 
 // The loss of a row that counts, in lane 0.
 template <LossKind KIND>
 __device__ static inline double counted_row(const LossTask &task, float *g, const float *z,
                                             int64_t r, float weight) {
-    const bool plain = task.classes == NULL && task.smoothing == 0;
-    return KIND == LOSS_BCE     ? bce_row(task, g, z, r, weight)
-           : KIND == LOSS_HINGE ? hinge_row(task, g, z, r, weight)
-           : KIND == LOSS_MSE   ? mse_row(task, g, z, r, weight)
+    const bool plain = task.form.classes == NULL && task.form.smoothing == 0;
+    return KIND != LOSS_SOFTMAX ? row_of_terms<KIND>(task, g, z, r, weight)
            : plain              ? softmax_row(task, g, z, r, weight)
                                 : softmax_row_of_shares(task, g, z, r, weight);
 }
@@ -179,7 +170,9 @@ __device__ static inline double counted_row(const LossTask &task, float *g, cons
 template <LossKind KIND> __device__ static inline double loss_row(const LossTask &task, int64_t r) {
     const float *z = task.logits.at + r * task.logits.stride;
     float *g = task.g.at == NULL ? NULL : task.g.at + r * task.g.stride;
-    const float factor = task.split[r] != task.which ? 0.0f : task.row != NULL ? task.row[r] : 1.0f;
+    const float factor = bytes_of(task.on.split)[r] != task.which ? 0.0f
+                         : task.row != NULL                       ? task.row[r]
+                                                                  : 1.0f;
     if (factor != 0)
         return (double)factor * counted_row<KIND>(task, g, z, r, task.weight * factor);
     if (g != NULL)
@@ -223,19 +216,8 @@ template <LossKind KIND> static void run_loss(DeviceDouble *loss, LossTask task)
 
 void cuda_loss(DeviceDouble *loss, Rows g, Rows logits, Labels on, uint8_t which, float weight,
                const DeviceFloat *row, LossForm form) {
-    LossTask task = {};
-    task.g = device_rows(g);
-    task.logits = device_rows(logits);
-    task.label = int32s_of(on.label);
-    task.labels = bytes_of(on.labels);
-    task.split = bytes_of(on.split);
-    task.numbers = floats_of(on.numbers);
-    task.which = which;
-    task.weight = weight;
-    task.row = floats_of(row);
-    task.classes = floats_of(form.classes);
-    task.smoothing = form.smoothing;
-    task.positive = form.positive;
+    const LossTask task = {device_rows(g), device_rows(logits), on, form, which,
+                           weight,         floats_of(row),      0,  NULL};
     switch (form.kind) {
     case LOSS_BCE:
         return run_loss<LOSS_BCE>(loss, task);
