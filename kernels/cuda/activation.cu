@@ -4,16 +4,10 @@
 
 #include "../activations.h"
 
-static constexpr int EACH_LANES = 16;
-
-// Neighbouring threads do the columns of a row, one at a time.
+// The columns of rows, one at a time.
 #define EACH_VALUE(rows, begin, end, r, c)                                                         \
-    for (int64_t r = (begin) + (int64_t)blockIdx.x * (ROW_THREADS / EACH_LANES) +                  \
-                     threadIdx.x / EACH_LANES;                                                     \
-         r < (end); r += (int64_t)gridDim.x * (ROW_THREADS / EACH_LANES))                          \
-        for (int c = (int)(threadIdx.x % EACH_LANES); c < (int)(rows).columns; c += EACH_LANES)
-#define LAUNCH_VALUES(kernel, rows, ...)                                                           \
-    LAUNCH_ITEMS(kernel, (rows)*EACH_LANES, ROW_THREADS, __VA_ARGS__)
+    for (int64_t r = (begin) + first_row(); r < (end); r += row_step())                            \
+        for (int c = row_lane(); c < (int)(rows).columns; c += LANES)
 
 template <typename Number>
 ROW_KERNEL activate_rows(RowsOf<Number> out, RowsOf<Number> u, int function, float slope,
@@ -25,8 +19,8 @@ ROW_KERNEL activate_rows(RowsOf<Number> out, RowsOf<Number> u, int function, flo
 
 void cuda_activate(Rows out, Range range, Rows u, uint8_t function, float slope, const Poll *) {
     EACH_TYPE(u.type,
-              LAUNCH_VALUES(activate_rows<Number>, range.end - range.begin, rows_of<Number>(out),
-                            rows_of<Number>(u), (int)function, slope, range.begin, range.end));
+              LAUNCH_ROWS(activate_rows<Number>, range.end - range.begin, rows_of<Number>(out),
+                          rows_of<Number>(u), (int)function, slope, range.begin, range.end));
 }
 
 template <typename Number>
@@ -41,8 +35,8 @@ ROW_KERNEL activate_back_rows(RowsOf<Number> d, RowsOf<Number> u, int function, 
 
 void cuda_activate_back(Rows d, Range range, Rows u, uint8_t function, float slope, const Poll *) {
     EACH_TYPE(u.type,
-              LAUNCH_VALUES(activate_back_rows<Number>, range.end - range.begin, rows_of<Number>(d),
-                            rows_of<Number>(u), (int)function, slope, range.begin, range.end));
+              LAUNCH_ROWS(activate_back_rows<Number>, range.end - range.begin, rows_of<Number>(d),
+                          rows_of<Number>(u), (int)function, slope, range.begin, range.end));
 }
 
 // ---- the maximum
@@ -62,9 +56,9 @@ ROW_KERNEL larger_rows(RowsOf<Number> out, unsigned char *which, RowsOf<Number> 
 
 void cuda_take_larger(Rows out, DeviceByte *which, Range range, Rows x, uint8_t place,
                       const Poll *) {
-    EACH_TYPE(x.type, LAUNCH_VALUES(larger_rows<Number>, range.end - range.begin,
-                                    rows_of<Number>(out), bytes_of(which), rows_of<Number>(x),
-                                    (int)place, range.begin, range.end));
+    EACH_TYPE(x.type,
+              LAUNCH_ROWS(larger_rows<Number>, range.end - range.begin, rows_of<Number>(out),
+                          bytes_of(which), rows_of<Number>(x), (int)place, range.begin, range.end));
 }
 
 template <typename Number>
@@ -79,9 +73,9 @@ ROW_KERNEL chosen_rows(RowsOf<Number> out, RowsOf<Number> g, const unsigned char
 
 void cuda_add_chosen(Rows out, Range range, Rows g, const DeviceByte *which, uint8_t place,
                      const Poll *) {
-    EACH_TYPE(g.type, LAUNCH_VALUES(chosen_rows<Number>, range.end - range.begin,
-                                    rows_of<Number>(out), rows_of<Number>(g), bytes_of(which),
-                                    (int)place, range.begin, range.end));
+    EACH_TYPE(g.type,
+              LAUNCH_ROWS(chosen_rows<Number>, range.end - range.begin, rows_of<Number>(out),
+                          rows_of<Number>(g), bytes_of(which), (int)place, range.begin, range.end));
 }
 
 // ---- norms of columns
@@ -142,9 +136,9 @@ ROW_KERNEL norm_rows(RowsOf<Number> out, ColumnsOf<Number> of, const float *gamm
 void cuda_norm_columns(Rows out, Range range, Rows u, const DeviceFloat *middle,
                        const DeviceFloat *factor, const DeviceFloat *gamma, const DeviceFloat *beta,
                        const Poll *) {
-    EACH_TYPE(u.type, LAUNCH_VALUES(norm_rows<Number>, range.end - range.begin,
-                                    rows_of<Number>(out), columns_of<Number>(u, middle, factor),
-                                    floats_of(gamma), floats_of(beta), range.begin, range.end));
+    EACH_TYPE(u.type, LAUNCH_ROWS(norm_rows<Number>, range.end - range.begin, rows_of<Number>(out),
+                                  columns_of<Number>(u, middle, factor), floats_of(gamma),
+                                  floats_of(beta), range.begin, range.end));
 }
 
 template <typename Number>
@@ -160,7 +154,7 @@ ROW_KERNEL norm_back_rows(RowsOf<Number> d, ColumnsOf<Number> of, const float *g
 
 void cuda_norm_columns_back(Rows d, Rows u, const DeviceFloat *middle, const DeviceFloat *factor,
                             const DeviceFloat *gamma, const DeviceFloat *mean, const Poll *) {
-    EACH_TYPE(u.type, LAUNCH_VALUES(norm_back_rows<Number>, d.count, rows_of<Number>(d),
-                                    columns_of<Number>(u, middle, factor), floats_of(gamma),
-                                    floats_of(mean)));
+    EACH_TYPE(u.type, LAUNCH_ROWS(norm_back_rows<Number>, d.count, rows_of<Number>(d),
+                                  columns_of<Number>(u, middle, factor), floats_of(gamma),
+                                  floats_of(mean)));
 }

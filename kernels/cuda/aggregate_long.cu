@@ -20,12 +20,10 @@ __device__ static inline void fetch_terms(float *term, const AggregateTask &task
         if (e >= count || at >= task.out.stride)
             continue;
         const int64_t j = task.column[begin + e];
-        float4 x = quad_of((const X *)task.x.at + j * task.x.stride + at);
+        const float4 x = quad_of((const X *)task.x.at + j * task.x.stride + at);
         const float right = task.right != NULL ? task.right[j] : 1.0f;
         const float weight = task.weight != NULL ? task.weight[begin + e] : 1.0f;
-        x = make_float4(weight * (right * x.x), weight * (right * x.y), weight * (right * x.z),
-                        weight * (right * x.w));
-        *(float4 *)(term + e * COLUMNS + 4 * lane) = x;
+        put(term + e * COLUMNS + 4 * lane, times(weight, times(right, x)));
     }
 }
 

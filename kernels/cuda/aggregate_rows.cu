@@ -12,9 +12,6 @@
 
 enum { THREADS = 128, AHEAD = 8, BLOCKS = 6, WEIGHT = 1, RIGHT = 2 };
 
-__device__ static inline float4 times(float factor, float4 x) {
-    return make_float4(factor * x.x, factor * x.y, factor * x.z, factor * x.w);
-}
 __device__ static inline float4 plus(float4 a, float4 b) {
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }

@@ -17,19 +17,12 @@ struct Input {
     int64_t stride;
 };
 
-__global__ static void round_floats(RowsOf<Bf16> to, const float *from, int64_t stride) {
-    EACH_ITEM(i, to.count * to.stride) {
-        const int64_t r = i / to.stride, c = i % to.stride;
-        put(to.at + i, c < to.columns ? from[r * stride + c] : 0.0f);
-    }
-}
-
 // [count, columns] of floats, as bf16 in scratch; rows begin at whole requests.
 static Input rounded(const float *from, int64_t count, int64_t columns, int64_t stride,
                      ScratchSlot slot) {
     const int64_t padded = rows_stride(columns);
     Bf16 *to = (Bf16 *)cuda_scratch(slot, (size_t)(count * padded) * sizeof(Bf16));
-    LAUNCH_ITEMS(round_floats, count * padded, STRIP_THREADS,
+    LAUNCH_ITEMS(pad_floats<Bf16>, count * padded, STRIP_THREADS,
                  RowsOf<Bf16>{to, count, columns, padded}, from, stride);
     return Input{to, padded};
 }

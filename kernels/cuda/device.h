@@ -72,6 +72,11 @@ __device__ static inline void put(Bf16 *at, float4 value) {
     *(ushort4 *)at = make_ushort4(quad[0].bits, quad[1].bits, quad[2].bits, quad[3].bits);
 }
 
+__device__ static inline float times(float factor, float x) { return factor * x; }
+__device__ static inline float4 times(float factor, float4 x) {
+    return make_float4(factor * x.x, factor * x.y, factor * x.z, factor * x.w);
+}
+
 // ---- errors: a failed call ends the job with EXIT_CUDA and a sentence that names it.
 extern const PluginHost *cuda_host;
 #define CHECKED_CALL(name, call, success, text_of)                                                 \
@@ -152,6 +157,15 @@ __global__ static void add_in_turn(Number *sum, const Number *part, int64_t part
         for (int64_t p = 0; p < parts; p++)
             all += part[p * count + i];
         sum[i] = all;
+    }
+}
+
+// Floats [count, columns], `stride` apart, as rows.
+template <typename Number>
+__global__ static void pad_floats(RowsOf<Number> out, const float *from, int64_t stride) {
+    EACH_ITEM(i, out.count * out.stride) {
+        const int64_t r = i / out.stride, c = i % out.stride;
+        put(out.at + i, c < out.columns ? from[r * stride + c] : 0.0f);
     }
 }
 

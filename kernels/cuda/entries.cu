@@ -27,16 +27,9 @@ void cuda_dropout_entries(DeviceFloat *out, const DeviceFloat *value, int64_t co
                  int32s_of(row), int32s_of(column), dropout_key(keep, key), int64s_of(gid));
 }
 
-template <typename Number> __global__ static void pad(RowsOf<Number> out, const float *w) {
-    EACH_ITEM(i, out.count * out.stride) {
-        const int64_t r = i / out.stride, c = i % out.stride;
-        put(out.at + i, c < out.columns ? w[r * out.columns + c] : 0.0f);
-    }
-}
-
 void cuda_pad_rows(Rows out, const DeviceFloat *w) {
-    EACH_TYPE(out.type, LAUNCH_ITEMS(pad<Number>, out.count * out.stride, ENTRY_THREADS,
-                                     rows_of<Number>(out), floats_of(w)));
+    EACH_TYPE(out.type, LAUNCH_ITEMS(pad_floats<Number>, out.count * out.stride, ENTRY_THREADS,
+                                     rows_of<Number>(out), floats_of(w), out.columns));
 }
 
 template <typename Number> __global__ static void unpad(float *w, RowsOf<Number> rows) {

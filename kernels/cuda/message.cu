@@ -14,10 +14,8 @@ struct FloatCell {
     template <typename Number> __device__ static Value load(const Number *at) {
         return value_of(*at);
     }
-    __device__ static Value scaled(float factor, Value x) { return factor * x; }
     __device__ static Tight pack(Value x, bool *) { return x; }
     __device__ static void store(float *to, Tight x) { *to = x; }
-    __device__ static Tight zero(void) { return 0; }
 };
 
 struct FloatQuad {
@@ -26,12 +24,8 @@ struct FloatQuad {
     template <typename Number> __device__ static Value load(const Number *at) {
         return quad_of(at);
     }
-    __device__ static Value scaled(float factor, Value x) {
-        return make_float4(factor * x.x, factor * x.y, factor * x.z, factor * x.w);
-    }
     __device__ static Tight pack(Value x, bool *) { return x; }
     __device__ static void store(float *to, Tight x) { *(float4 *)to = x; }
-    __device__ static Tight zero(void) { return make_float4(0, 0, 0, 0); }
 };
 
 // bf16: two bytes, little-endian
@@ -44,7 +38,6 @@ struct HalfCell : FloatCell {
     }
     __device__ static void store(float *to, Tight x) { *to = value_of(Bf16{x}); }
     __device__ static void store(Bf16 *to, Tight x) { to->bits = x; }
-    __device__ static Tight zero(void) { return 0; }
 };
 
 struct HalfQuad : FloatQuad {
@@ -56,7 +49,6 @@ struct HalfQuad : FloatQuad {
     }
     __device__ static void store(float *to, Tight x) { *(float4 *)to = quad_value(x); }
     __device__ static void store(Bf16 *to, Tight x) { *(ushort4 *)to = x; }
-    __device__ static Tight zero(void) { return make_ushort4(0, 0, 0, 0); }
 };
 
 // ---- pack
@@ -82,8 +74,8 @@ __global__ static void __launch_bounds__(MESSAGE_THREADS)
 #pragma unroll
             for (int i = 0; i < CELLS; i++)
                 if (first + i * lanes.count < cells)
-                    to[first + i * lanes.count] = Cell::pack(
-                        source.scale != NULL ? Cell::scaled(factor, cell[i]) : cell[i], &bad);
+                    to[first + i * lanes.count] =
+                        Cell::pack(source.scale != NULL ? times(factor, cell[i]) : cell[i], &bad);
         }
         if (bad && first_bad != NULL)
             note_bad(first_bad, k);
@@ -135,8 +127,8 @@ __global__ static void __launch_bounds__(MESSAGE_THREADS)
             typename Cell::Tight cell[CELLS];
 #pragma unroll
             for (int i = 0; i < CELLS; i++)
-                cell[i] =
-                    first + i * lanes.count < cells ? from[first + i * lanes.count] : Cell::zero();
+                cell[i] = first + i * lanes.count < cells ? from[first + i * lanes.count]
+                                                          : typename Cell::Tight{};
 #pragma unroll
             for (int i = 0; i < CELLS; i++)
                 if (first + i * lanes.count < all)
