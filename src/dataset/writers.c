@@ -106,15 +106,15 @@ static bool data_is_apart(const Target *target, const Config *config) {
 }
 
 static bool sources_are_apart(const Target *target, const Config *config) {
-    for (int i = 0; i < config->data.split_keys.count; i++)
-        if (config_names_file(config->data.split_keys.word[i]) &&
-            !is_apart_named(target, config, config->data.split_keys.word[i]))
-            return false;
-    return data_is_apart(target, config) && is_apart(target, config->source) &&
-           is_apart_named(target, config, config->data.features) &&
-           is_apart_named(target, config, config->data.labels) &&
-           is_apart_named(target, config, config->data.nodes) &&
-           is_apart_named(target, config, config->data.splits);
+    const char *const named[] = {config->data.features, config->data.labels,  config->data.nodes,
+                                 config->data.splits,   config->data.weights, config->data.fitted};
+    bool apart = data_is_apart(target, config) && is_apart(target, config->source);
+    for (size_t i = 0; apart && i < sizeof named / sizeof *named; i++)
+        apart = is_apart_named(target, config, named[i]);
+    for (int i = 0; apart && i < config->data.split_keys.count; i++)
+        apart = !config_names_file(config->data.split_keys.word[i]) ||
+                is_apart_named(target, config, config->data.split_keys.word[i]);
+    return apart;
 }
 
 bool dataset_conversion_fits(const Conversion *conversion, const Config *config, Error *err) {

@@ -77,6 +77,8 @@ expect "the folder that is read" 64 'is read, so it cannot be replaced' \
     convert graph/dataset.json graph --force --to fringe
 echo '{"data": {"path": "g.graph", "nodes": "g.npz"}}' >both.json
 expect "a file that the config reads" 64 'g.npz is read, so it cannot be replaced' convert both.json g.npz --force
+echo '{"data": {"path": "g.graph", "weights": "w.npy"}}' >weighted.json && echo >w.npy
+expect "its weights" 64 'w.npy is read, so it cannot be replaced' convert weighted.json w.npy --to npz --force
 expect "the graph and what it leaves out" 0 'both: 600' convert both.json both
 same "are the dataset" graph/dataset.safetensors both/dataset.safetensors
 
