@@ -17,7 +17,7 @@ int assigner_widths(Assigner *a, Tensor tensor[ASSIGNED_CHANNELS]) {
 
 void assigner_widths_free(Tensor tensor[ASSIGNED_CHANNELS], int count) {
     for (int i = 0; i < count; i++)
-        memory_free((void *)tensor[i].data);
+        MEMORY_FREE(tensor[i].data);
 }
 
 // ---- the section of checkpoints: counters, numbers and texts of the report, then three lists of

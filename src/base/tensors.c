@@ -248,7 +248,7 @@ bool tensors_parse(Tensors *tensors, const void *bytes, size_t count, const char
 void tensors_close(Tensors *tensors) {
     for (int i = 0; i < tensors->count; i++)
         if (is_copy(tensors, &tensors->tensor[i]))
-            memory_free((void *)(uintptr_t)tensors->tensor[i].data);
+            MEMORY_FREE(tensors->tensor[i].data);
     memory_free(tensors->tensor);
     if (!tensors->lent)
         file_unmap(tensors->mapping, tensors->bytes);

@@ -89,21 +89,13 @@ static void sparse_init(Shard *shard, const Dataset *dataset) {
     shard->feature_entries = entries;
 }
 
-static void give_back(const void *array) { memory_free((void *)(uintptr_t)array); }
-
 // The arrays that were made here; a shard that is read has them in its mapping.
 static void rows_clear(Shard *shard) {
-    for (int s = 0; s < SHARD_SETS; s++) {
-        give_back(shard->set[s].gid);
-        give_back(shard->set[s].degree_in);
-        give_back(shard->set[s].degree_out);
-        give_back(shard->set[s].weight);
-    }
+    for (int s = 0; s < SHARD_SETS; s++)
+        MEMORY_FREE(shard->set[s].gid, shard->set[s].degree_in, shard->set[s].degree_out,
+                    shard->set[s].weight);
     csr_free(&shard->sparse);
-    give_back(shard->label);
-    give_back(shard->labels);
-    give_back(shard->numbers);
-    give_back(shard->split);
+    MEMORY_FREE(shard->label, shard->labels, shard->numbers, shard->split);
 }
 
 // The fields that are the same in all shards.

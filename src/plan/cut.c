@@ -33,11 +33,9 @@ bool plan_cut_open(PlanCut *cut, const char *folder, int parts, Error *err) {
 
 static void outline_clear(Shard *shard) {
     for (int s = 0; s < shard->sets; s++)
-        MEMORY_FREE((void *)(uintptr_t)shard->set[s].degree_in,
-                    (void *)(uintptr_t)shard->set[s].degree_out,
-                    (void *)(uintptr_t)shard->set[s].reach);
+        MEMORY_FREE(shard->set[s].degree_in, shard->set[s].degree_out, shard->set[s].reach);
     for (int r = 0; r < shard->relations; r++)
-        memory_free((void *)(uintptr_t)shard->relation[r].offset);
+        MEMORY_FREE(shard->relation[r].offset);
 }
 
 void plan_cut_clear(PlanCut *cut) {

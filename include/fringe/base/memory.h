@@ -25,13 +25,13 @@ static inline void *memory_poisoned(void *block, size_t bytes) {
 
 // Frees memory; NULL is allowed.
 void memory_free(void *pointer);
-// Frees several, of any types.
+// Frees several, of any types, also of constants.
 #define MEMORY_FREE(...)                                                                           \
-    memory_free_some((void *const[]){__VA_ARGS__},                                                 \
-                     sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
-static inline void memory_free_some(void *const *pointer, size_t count) {
+    memory_free_some((const void *const[]){__VA_ARGS__},                                           \
+                     sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *))
+static inline void memory_free_some(const void *const *pointer, size_t count) {
     for (size_t i = 0; i < count; i++)
-        memory_free(pointer[i]);
+        memory_free((void *)(uintptr_t)pointer[i]);
 }
 
 // CLEARED(dataset_clear) Dataset d = {0}; is cleared where its block ends, whichever way it is
