@@ -247,7 +247,7 @@ function follow_pointer(svg, lines, x, box, name, text) {
 let clips = 0;
 const hidden_variants = new Set(); // switched off in the legend
 
-function curves({lines, label, x_name, x_text, x_unit, y_text, y_tick, x_tick, cut, zero}) {
+function curves({lines, label, x_text, x_unit, y_text, y_tick, x_tick, cut, zero}) {
     const [width, height, left, right, top, bottom] = [560, 300, 62, 10, 12, 40];
     const svg = drawing(width, height, label);
     const x = d3.scaleLinear().range([left, width - right])
@@ -261,7 +261,7 @@ function curves({lines, label, x_name, x_text, x_unit, y_text, y_tick, x_tick, c
         .attr("width", width - left - right).attr("height", height - top - bottom + 4);
     const plot = svg.append("g").attr("clip-path", `url(#${clip})`);
     lines.forEach((line) => draw_line(plot, line, x, y));
-    follow_pointer(svg, lines, x, {left, right: width - right, top, bottom: height - bottom}, x_text || x_name, y_text);
+    follow_pointer(svg, lines, x, {left, right: width - right, top, bottom: height - bottom}, x_text, y_text);
     return svg.node();
 }
 
