@@ -34,8 +34,7 @@ static bool look_at_checkpoint(const char *path, void *context) {
 // The newest checkpoint in a folder of checkpoints; false if there is none.
 static bool find_newest(Search *search, const char *folder) {
     *search = (Search){.count = 0};
-    if (file_is_folder(folder))
-        inspect_each(folder, look_at_checkpoint, search);
+    inspect_each(folder, look_at_checkpoint, search);
     return search->found[0] != 0;
 }
 

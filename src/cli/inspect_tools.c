@@ -61,14 +61,9 @@ bool inspect_each(const char *folder, bool (*visit)(const char *path, void *cont
     return ok;
 }
 
-typedef struct Recogniser {
-    bool (*is)(const char *path);
-} Recogniser;
-
-static bool is_other(const char *path, void *context) {
-    return !((const Recogniser *)context)->is(path);
-}
-
 bool inspect_any(const char *folder, bool (*is)(const char *path)) {
-    return file_is_folder(folder) && !inspect_each(folder, is_other, &(Recogniser){is});
+    bool found = false;
+    for (FileNames in = file_names(folder); file_next(&in, !found);)
+        found = is(PATH_IN(folder, in.name));
+    return found;
 }

@@ -1,7 +1,6 @@
 // Lists and removes entries of the cache, for `fringe cache`. Names that cache.c does not make are
 // neither listed nor touched.
 #include "internal.h"
-#include <dirent.h>
 #include <errno.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -44,11 +43,6 @@ bool cache_entry_kind(const char *path, CacheKind *kind) {
     *kind = CACHE_TEMPORARY;
     return strncmp(rest, ending, length) == 0 &&
            strncmp(rest + length, FILE_TEMPORARY, strlen(FILE_TEMPORARY)) == 0;
-}
-
-static int is_entry(const struct dirent *entry) {
-    CacheKind kind;
-    return cache_entry_kind(entry->d_name, &kind);
 }
 
 // ---- one entry
@@ -115,21 +109,20 @@ static int by_kind_and_age(const void *a, const void *b) {
 }
 
 bool cache_list(CacheList *list, const char *cache, Error *err) {
-    struct dirent **names;
+    CacheKind kind;
+    FileNames in = file_names(cache);
     *list = (CacheList){0};
-    int count = scandir(cache, &names, is_entry, alphasort);
-    if (count < 0)
+    if (in.folder == NULL)
         return errno == ENOENT || error_cannot(err, EXIT_IO, "look into the cache", cache);
-    list->entry = ALLOC(CacheEntry, count + 1, "entries of the cache");
-    for (int i = 0; i < count; i++) {
-        CacheKind kind;
-        const char *path = PATH_IN(cache, names[i]->d_name);
-        if (cache_entry_kind(path, &kind))
-            cache_entry_read(&list->entry[list->count++], path, kind);
-        free(names[i]);
-    }
-    free(names);
-    qsort(list->entry, (size_t)list->count, sizeof *list->entry, by_kind_and_age);
+    while (file_next(&in, true))
+        if (cache_entry_kind(in.name, &kind)) {
+            size_t used = (size_t)list->count * sizeof *list->entry;
+            list->entry =
+                memory_grown(list->entry, used, used + sizeof *list->entry, "entries of the cache");
+            cache_entry_read(&list->entry[list->count++], PATH_IN(cache, in.name), kind);
+        }
+    if (list->count > 0)
+        qsort(list->entry, (size_t)list->count, sizeof *list->entry, by_kind_and_age);
     return true;
 }
 
