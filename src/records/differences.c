@@ -48,19 +48,16 @@ static JsonWriter text_of(const Json *value) {
     return writer;
 }
 
-static bool is_same(const Json *a, const Json *b) {
-    if (a == NULL || b == NULL)
-        return a == b;
-    CLEARED(json_writer_clear) JsonWriter one = text_of(a), other = text_of(b);
+bool record_has_value(const RunRecord *record, const char *key, const Json *value) {
+    const Json *own = record_member(record, key);
+    if (own == NULL || value == NULL)
+        return own == value;
+    CLEARED(json_writer_clear) JsonWriter one = text_of(own), other = text_of(value);
     return strcmp(one.text, other.text) == 0;
 }
 
 bool record_same_value(const RunRecord *a, const RunRecord *b, const char *key) {
-    return is_same(record_member(a, key), record_member(b, key));
-}
-
-bool record_has_value(const RunRecord *record, const char *key, const Json *value) {
-    return is_same(record_member(record, key), value);
+    return record_has_value(a, key, record_member(b, key));
 }
 
 bool record_value(const RunRecord *record, const char *key, char out[RECORD_VALUE]) {
