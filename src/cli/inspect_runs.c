@@ -98,13 +98,11 @@ static bool is_run(const char *path) {
 static bool holds_runs(const char *path) { return inspect_any(path, is_run); }
 
 static void print_mean(const Json *document, const char *key, const char *what) {
-    const Json *of = json_get_of(document, key, JSON_OBJECT);
+    char text[32];
     const Score *score = score_in(document);
-    double scale = score_scale(score);
-    if (!isnan(json_get_number(of, "mean")))
-        printf("%-10s test %s %.2f +- %.2f%s\n", what, score->title,
-               scale * json_get_number(of, "mean"), scale * json_get_number(of, "deviation"),
-               score_unit(score));
+    if (!isnan(json_get_number(json_get_of(document, key, JSON_OBJECT), "mean")))
+        printf("%-10s test %s %s%s\n", what, score->title,
+               score_of(document, key, score_scale(score), text), score_unit(score));
 }
 
 static void print_means(UNUSED const Inspection *at, const Json *document) {

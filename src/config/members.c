@@ -6,7 +6,7 @@
 enum { MEMBERS_MOST = 32 };
 
 static Key all[CONFIG_KEYS];
-static struct {
+static struct Member {
     const MemberKeys *keys;
     size_t at; // in Config.member
     const Family *family;
@@ -39,10 +39,7 @@ static size_t learn(const Family *family, int place, size_t at) {
     const MemberKeys *keys = of;
     size_t grain = _Alignof(max_align_t);
     assert(member_count < MEMBERS_MOST);
-    member[member_count].keys = keys;
-    member[member_count].at = at;
-    member[member_count].family = family;
-    member[member_count++].place = place;
+    member[member_count++] = (struct Member){keys, at, family, place};
     for (int k = 0; k < keys->count; k++)
         insert(&keys->key[k], at);
     return at + (keys->bytes + grain - 1) / grain * grain;

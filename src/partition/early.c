@@ -1,12 +1,9 @@
 // Checks of a part file and of data.cache before anything is loaded.
 #include "entry.h"
-#include <unistd.h>
 
 static bool is_readable(const char *path, Error *err) {
     int64_t bytes;
-    int descriptor = file_open(path, &bytes, err);
-    if (descriptor >= 0)
-        close(descriptor);
+    CLEARED(descriptor_drop) int descriptor = file_open(path, &bytes, err);
     return descriptor >= 0;
 }
 

@@ -152,10 +152,9 @@ void plan_node_operator(ProgramPlan *plan, int64_t columns) {
 
 static void add_items(MemoryForecast *to, const MemoryForecast *from, bool on_device) {
     for (int i = 0; i < from->count; i++)
-        if (from->item[i].on_device == on_device && on_device)
-            forecast_add_device(to, from->item[i].what, from->item[i].bytes);
-        else if (from->item[i].on_device == on_device)
-            forecast_add(to, from->item[i].what, from->item[i].bytes);
+        if (from->item[i].on_device == on_device)
+            (on_device ? forecast_add_device : forecast_add)(to, from->item[i].what,
+                                                             from->item[i].bytes);
 }
 
 // Of the host and of the device, what is planned is the phase that takes most of it.
