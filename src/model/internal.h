@@ -336,6 +336,9 @@ void propagations_features(Model *m);
 void propagations_forecast(MemoryForecast *forecast,
                            Model *m); // enters the operators, unmade, into m
 void propagations_clear(Model *m);
+// sum = before (l = 0: its share of it) + the share of what layer l has made, of model.mix.
+void add_mixed(const Model *m, int l, Rows sum, Range rows, Rows before, Rows made,
+               const Poll *poll);
 // Runs the aggregate: training uses the schedule; evaluation exchanges fp32 rows and blocks.
 // Collective.
 void propagate(Model *m, OperatorCall call);

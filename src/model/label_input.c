@@ -126,10 +126,7 @@ static void upload_classes(const Model *m, Rows to, const unsigned char *bytes,
             for (int64_t c = 0; c < classes; c++)
                 block[r * classes + c] = has[c] ? (right != NULL ? right[begin + r] : 1) : 0;
         }
-        Rows part = to;
-        part.at = flat_at(to.at, begin * to.stride);
-        part.count = count;
-        b->upload_rows(part, block);
+        b->upload_rows(rows_range(to, (Range){begin, begin + count}), block);
         b->finish(NULL);
     }
 }

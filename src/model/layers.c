@@ -31,13 +31,9 @@ static LayerRun run_of(Model *m, int l) {
 // Adds rows of an aggregate of the features to the sum of model.mix; the last one becomes that sum.
 static void mix_rows(const LayerRun *run, Range rows, const Poll *poll) {
     const Model *m = run->m;
-    int l = run->l;
-    bool last = l + 2 == m->shape.mixes;
-    Rows made = last ? run->a : run->layer->z, sum = last ? run->a : m->mixed;
-    float before = l == 0 ? (float)m->shape.mix[0] : 1;
-    m->parts.backend->add_scaled(sum, rows, (RowFactor){.plain = before},
-                                 l == 0 ? run->h : m->mixed,
-                                 (RowFactor){.plain = (float)m->shape.mix[l + 1]}, made, poll);
+    bool last = run->l + 2 == m->shape.mixes;
+    add_mixed(m, run->l, last ? run->a : m->mixed, rows, run->l == 0 ? run->h : m->mixed,
+              last ? run->a : run->layer->z, poll);
 }
 
 // What follows Z of rows: the next level.

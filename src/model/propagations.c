@@ -100,15 +100,20 @@ static const DeviceFloat *diagonal_of(const Model *m, const float *of_block) {
     return NULL;
 }
 
+// An operator on its own Pattern.
+static OperatorForm form_on_own(const Model *m, const Block *block, int64_t columns) {
+    return (OperatorForm){.block = *block,
+                          .left = diagonal_of(m, block->left),
+                          .right = diagonal_of(m, block->right),
+                          .largest = block->pattern,
+                          .sources = block->pattern->plan.sources,
+                          .columns = columns};
+}
+
 // An operator on all that the model's Patterns have in common with its own.
 static OperatorForm operator_form(const Model *m, const Block *block) {
     const ModelPatterns *patterns = m->parts.patterns;
-    OperatorForm form = {.block = *block,
-                         .left = diagonal_of(m, block->left),
-                         .right = diagonal_of(m, block->right),
-                         .largest = block->pattern,
-                         .sources = block->pattern->plan.sources,
-                         .columns = widest(m, block->pattern)};
+    OperatorForm form = form_on_own(m, block, widest(m, block->pattern));
     for (int i = 0; i < patterns->count; i++) {
         const Pattern *other = patterns->made[i];
         if (other->own.offset != block->pattern->own.offset)
@@ -193,13 +198,7 @@ static int once_stages(const ModelShape *shape) {
 
 // The features' aggregate of a stage, on the full Pattern, and how it travels.
 static OperatorForm once_operator(const Model *m, int stage) {
-    const Block *block = &m->forward[stage].block;
-    return (OperatorForm){.block = *block,
-                          .left = m->forward[stage].left,
-                          .right = m->forward[stage].right,
-                          .largest = block->pattern,
-                          .sources = block->pattern->plan.sources,
-                          .columns = m->shape.width[0]};
+    return form_on_own(m, &m->forward[stage].block, m->shape.width[0]);
 }
 
 static PropagationForm once_form(const Model *m, int stage) {
@@ -216,11 +215,11 @@ static Rows alloc_unmixed(const Model *m, const Allocator *allocator) {
                : alloc_level(m, allocator, 0, m->features.count, "aggregated features");
 }
 
-static void mix_in(const Model *m, int l, Rows in, Rows out) {
+void add_mixed(const Model *m, int l, Rows sum, Range rows, Rows before, Rows made,
+               const Poll *poll) {
     const RowFactor first = {.plain = l == 0 ? (float)m->shape.mix[0] : 1};
     const RowFactor factor = {.plain = (float)m->shape.mix[l + 1]};
-    m->parts.backend->add_scaled(m->features, (Range){0, out.count}, first,
-                                 l == 0 ? in : m->features, factor, out, NULL);
+    m->parts.backend->add_scaled(sum, rows, first, before, factor, made, poll);
 }
 
 // The aggregate for every feature layer: the last one's in m->features, before it aggregate_input.
@@ -239,7 +238,8 @@ static void features_once(Model *m, ExchangeBuffers *buffers) {
         Rows out = (m->shape.feature_layers - l) % 2 == 1 ? last : m->aggregate_input;
         propagate(m, (OperatorCall){.over = &once[l % m->shape.stages], .in = in, .out = out});
         if (m->shape.mixes > 0)
-            mix_in(m, l, in, out);
+            add_mixed(m, l, m->features, (Range){0, out.count}, l == 0 ? in : m->features, out,
+                      NULL);
         in = out;
     }
     if (m->shape.mixes > 0)
