@@ -3,6 +3,7 @@
 // do, because such a branch is as hard to predict as the codes are to compress.
 
 #include "rans.h"
+#include "differences.h"
 
 #include <assert.h>
 #include <string.h>
@@ -106,11 +107,6 @@ static inline unsigned char *put(uint32_t *state, const Step *step, unsigned cha
     return at - crossing;
 }
 
-static void write_states(unsigned char *out, const uint32_t state[STATES]) {
-    for (int b = 0; b < STATE_BYTES; b++)
-        out[b] = (unsigned char)(state[b / 4] >> 8 * (b % 4));
-}
-
 // Writes states from `out` on and bytes down from `end`, never below `out`. Returns where the bytes
 // begin; NULL if nothing is free between them.
 static unsigned char *write_codes(unsigned char *out, unsigned char *end, const Step step[CODES],
@@ -125,7 +121,8 @@ static unsigned char *write_codes(unsigned char *out, unsigned char *end, const 
             at = put(&state[STATES - k], &step[code[n - k]], at);
     if (at <= floor)
         return NULL;
-    write_states(out, state);
+    for (int k = 0; k < STATES; k++)
+        number_put(out + 4 * k, state[k], 4);
     return at;
 }
 
@@ -213,8 +210,7 @@ static bool read_table(Reader *reader, uint32_t codes) {
 static bool read_states(Reader *reader) {
     bool sound = reader->end - reader->at >= STATE_BYTES;
     for (int k = 0; sound && k < STATES; k++, reader->at += 4) {
-        const unsigned char *b = reader->at;
-        uint32_t x = b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+        uint32_t x = number_get(reader->at, 4);
         sound = x >= LEAST && x >> 8 < LEAST;
         reader->state[k] = x;
     }
