@@ -67,12 +67,9 @@ static const char *name_at(const Coding *c, int64_t at) {
 // A value that cannot be coded ends the job.
 static void check_finite(const GradSync *sync, const MessageBox *box, int message, int64_t first) {
     int64_t bad = box->bad[message] - 1;
-    if (bad < 0)
-        return;
-    const char *name = name_at(sync->coding, unit_begin(&sync->cut, first + bad));
-    CHECK(false, EXIT_DIVERGED,
-          "the gradient%s%s is not finite in epoch %u; lower train.lr or set train.clip_norm",
-          name == NULL ? "" : " of ", name == NULL ? "" : name, sync->epoch);
+    if (bad >= 0)
+        check_gradient(false, name_at(sync->coding, unit_begin(&sync->cut, first + bad)),
+                       sync->epoch);
 }
 
 // A message that lies in its box.

@@ -62,6 +62,13 @@ struct GradSync {
     LowRank *low_rank;  // owned; then there are no chunks
 };
 
+// Of a parameter's gradient, or, where name is NULL, of all: one that is not finite ends the job.
+static inline void check_gradient(bool finite, const char *name, uint32_t epoch) {
+    CHECK(finite, EXIT_DIVERGED,
+          "the gradient%s%s is not finite in epoch %u; lower train.lr or set train.clip_norm",
+          name == NULL ? "" : " of ", name == NULL ? "" : name, epoch);
+}
+
 // The slice of rank r, in units.
 static inline int64_t slice_begin(const Chunk *chunk, int r) {
     int64_t begin = chunk->begin + r * chunk->slice;

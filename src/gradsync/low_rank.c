@@ -162,14 +162,6 @@ static void project(GradSync *sync, const LowRankSpan *w) {
     sum_made(l->sum[FIRST], l->gradient[FIRST], w->at[FIRST]);
 }
 
-// Of all ranks together, so they all end. Else a column that is not finite would be left out.
-static void make_orthonormal(const GradSync *sync, const LowRankSpan *w, float *p) {
-    LowRank *l = sync->low_rank;
-    CHECK(factors_orthonormal(p, w->rows, l->rank, l->scratch), EXIT_DIVERGED,
-          "the gradient%s%s is not finite in epoch %u; lower train.lr or set train.clip_norm",
-          w->name == NULL ? "" : " of ", w->name == NULL ? "" : w->name, sync->epoch);
-}
-
 // P is summed: Q = M^T P, and M - P Q^T is remembered; the span is in the second sum.
 static void follow(GradSync *sync, const LowRankSpan *w) {
     LowRank *l = sync->low_rank;
@@ -178,7 +170,8 @@ static void follow(GradSync *sync, const LowRankSpan *w) {
         memcpy(m, p, (size_t)floats_of(w) * sizeof *m);
         return;
     }
-    make_orthonormal(sync, w, p);
+    // of all ranks together, so they all end; else a column that is not finite would be left out
+    check_gradient(factors_orthonormal(p, w->rows, l->rank, l->scratch), w->name, sync->epoch);
     factors_right(q, m, p, *w, l->rank, l->scratch);
     if (l->remembers)
         factors_rest(l->error + w->error, m, p, q, *w, l->rank);
