@@ -1,5 +1,5 @@
 // Readers request rows and partial aggregates from owners; a partial aggregate is requested with
-// the rows that it partials (its members). From the requests an owner builds its send lists
+// the rows that it sums (its members). From the requests an owner builds its send lists
 // (invariant 5) and the edges of the partial aggregates.
 //
 // A request is one list of 4-byte words, so all requests need two collective calls: one for the

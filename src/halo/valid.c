@@ -1,4 +1,4 @@
-// Checks the invariants of halo.h. On this rank: sizes, offsets and order. BoundaryEdges ranks
+// Checks the invariants of halo.h. On this rank: sizes, offsets and order. Between ranks
 // (deep): every owner sends the global ids of its send lists, and the reader compares them with the
 // ids of its halo rows, which checks invariants 4 and 5 together.
 #include "fringe/halo.h"
