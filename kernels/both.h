@@ -1,5 +1,5 @@
 // What the kernels of the CPU and of CUDA devices have in common beside arithmetic: numbers as they
-// lie in a device's memory, what a struct of the table says of a row, and how sums are cut.
+// lie in a device's memory, what an operation's arguments say of a row, and how sums are cut.
 #pragma once
 
 #include "fringe/backend.h"
@@ -34,12 +34,12 @@ HOST_DEVICE static inline int message_peer(const MessageSource *source, int64_t 
 // ---- sums whose order is fixed: those of blocks, whose size is a function of the number of terms
 // alone, added in order
 
-// In double: at most SUM_PARTS blocks of `least_block` terms or more.
-enum { SUM_PARTS = 256 };
+// In double, the terms of a block: at most SUM_PARTS blocks of `least_block` terms or more.
+enum { SUM_PARTS = 256, LEAST_ROWS = 64, LEAST_FLOATS = 4096 };
 static inline int64_t sum_block(int64_t terms, int64_t least_block) {
     const int64_t even = divide_up(terms, SUM_PARTS);
     return even < least_block ? least_block : even;
 }
-// Of columns: blocks of 64 rows, of 512 when there are many.
+// Down columns, the rows of a block: 64, and 512 of many rows.
 static inline int64_t column_block(int64_t rows) { return rows < 16384 ? 64 : 512; }
 static inline int64_t column_blocks(int64_t rows) { return divide_up(rows, column_block(rows)); }

@@ -61,7 +61,7 @@ NAMED = [
     ("kernels/cuda/loss.cu", "begin < end; begin += PIECE", "begin < end; begin += end", OPERATIONS),
     ("kernels/cuda/device.h", "i += (int64_t)gridDim.x * blockDim.x", "i += (int64_t)1 << 60", OPERATIONS),
     ("kernels/cuda/sums.cu", "at + begin, first + BROUGHT, some", "at + begin, 0, some", OPERATIONS),
-    ("kernels/cuda/sums.cu", "sum_block(count, 4096)", "4096", OPERATIONS),
+    ("kernels/cuda/sums.cu", "sum_block(count, LEAST_FLOATS)", "LEAST_FLOATS", OPERATIONS),
     ("kernels/cuda/count.cu", "atomicAdd(to.all + to.at + which, (Count)1)", "atomicAdd(to.all + which, (Count)1)", OPERATIONS),
     ("kernels/cuda/dense.cu", "part + parts.count * count, y.columns", "part + (parts.count - 1) * count, y.columns", OPERATIONS),
     ("kernels/cuda/aggregate_rows.cu", "4 * (item / places * lanes", "4 * (item % tiles * lanes", OPERATIONS),
@@ -362,9 +362,8 @@ def main():
     parser.add_argument("--list", action="store_true", help="name the mutations and try none")
     parser.add_argument("--strict", action="store_true", help="the exit status says whether the bar was reached")
     options = parser.parse_args()
-    mutants = list(named())  # a text that is gone ends this, whatever is tried
-    if not options.named:
-        mutants = choose(options.seed, options.only)
+    those_named = list(named())  # a text that is gone ends this, whatever is tried
+    mutants = those_named if options.named else choose(options.seed, options.only)
     if options.list:
         print("\n".join(shown(m) for m in mutants[:options.count]))
         return 0

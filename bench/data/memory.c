@@ -1,5 +1,5 @@
 // Memory foreseen against memory taken: loading a dataset, cutting it with METIS, and making the
-// Patterns of its parts. bench/memory.sh runs it:
+// Patterns of its parts. bench/data/memory.sh runs it:
 //
 //   bench_memory FOLDER           writes the graphs to FOLDER, loads and cuts each in a process of
 //                                 its own
@@ -176,7 +176,7 @@ static Pair make_patterns(const Graph *graph, const char *folder, const Comm *co
 }
 
 BENCH(memory) {
-    const char *folder = bench_first("bench/memory.sh runs this, and says in which folder");
+    const char *folder = bench_first("bench/data/memory.sh runs this, and says in which folder");
     bool ranks = getenv("OMPI_COMM_WORLD_SIZE") != NULL;
     const Comm *comm = ranks ? bench_ranks() : NULL;
     for (int i = 0; i < GRAPHS; i++) {

@@ -1,4 +1,4 @@
-// Shards of a large graph, made by all ranks: seconds, and the memory of each rank. bench/shards.sh
+// Shards of a large graph, made by all ranks: seconds, and the memory of each rank. bench/data/shards.sh
 // makes the dataset FOLDER/graph and the cut FOLDER/cut, and runs this under mpirun.
 //
 // The time begins when rank 0 has made the folder of the shards, so reading the dataset and the cut
@@ -93,7 +93,7 @@ static void print(const Made *all, int ranks) {
 }
 
 BENCH(shards) {
-    const char *folder = bench_first("bench/shards.sh runs this, and says in which folder");
+    const char *folder = bench_first("bench/data/shards.sh runs this, and says in which folder");
     Config config = BENCH_CONFIG(bench_print("data.path=%s/graph", folder),
                                  bench_print("data.cache=%s/cache-ranks", folder),
                                  bench_print("partition.method=\"file:%s/cut\"", folder));

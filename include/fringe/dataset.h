@@ -33,10 +33,10 @@ typedef struct NodeIds {
     char *bytes;      // of all ids, without ends
     int64_t *offset;  // [count+1] where they begin
 } NodeIds;
-// The i-th as text for messages and files. Returns out.
+// The i-th as text for messages and files; i itself where there are none. Returns out.
 enum { NODE_ID_TEXT = 96 };
 const char *node_id_text(const NodeIds *ids, int64_t i, char out[NODE_ID_TEXT]);
-#define NODE_ID(ids, i) node_id_text((ids), (i), (char[NODE_ID_TEXT]){0}) // as SHOWN
+#define NODE_ID(ids, i) node_id_text((ids), (i), (char[NODE_ID_TEXT]){0}) // of the block
 void node_ids_clear(NodeIds *ids);
 
 // What a step of data.transforms took from the data that it was fitted to. Owned.

@@ -24,7 +24,7 @@ static inline void ask_ahead(const MessageSource *source, int64_t k, int64_t cou
         __builtin_prefetch(row + at);
 }
 
-// From the begin of a block of rows to that of the next.
+// Rows of a block.
 static inline int64_t block_rows(int64_t columns) {
     return columns >= BLOCK ? 1 : BLOCK / (columns > 0 ? columns : 1);
 }

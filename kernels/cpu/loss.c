@@ -7,5 +7,5 @@
 void cpu_loss(DeviceDouble *loss, Rows g, Rows logits, Labels on, uint8_t which, float weight,
               const DeviceFloat *row, LossForm form) {
     LossCall call = {cpu_rows(g), cpu_rows(logits), on, form, which, weight, floats_of(row)};
-    *doubles_of(loss) = sum_of_parts(LANES_PICK(loss_rows), &call, logits.count, 64);
+    *doubles_of(loss) = sum_of_parts(LANES_PICK(loss_rows), &call, logits.count, LEAST_ROWS);
 }

@@ -88,7 +88,7 @@ LANES_INLINE void deliver_sums(const ProductBlock *k, const float *sum, int64_t 
         deliver_rows(k, sum, apart, r, rows, column, add, ROWS_FP32);
 }
 
-// A block with FTZ and DAZ, by a function that is not inlined here.
+// A block with FTZ and DAZ. It must not be inlined here: its arithmetic could leave the two calls.
 static inline void flushed(void (*block)(const ProductBlock *), const ProductBlock *k) {
 #if defined(__AVX2__)
     unsigned was = _mm_getcsr();

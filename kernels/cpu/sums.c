@@ -3,8 +3,6 @@
 #include "sums.h"
 #include "cells.h"
 
-enum { PIECE = 4096 };
-
 double sum_of_parts(SumPart *part, const void *of, int64_t terms, int64_t least_block) {
     const int64_t block = sum_block(terms, least_block), blocks = divide_up(terms, block);
     double some[SUM_PARTS], sum = 0;
@@ -37,27 +35,27 @@ void cpu_dot(DeviceFloat *out, Rows x, Rows y) {
     assert(x.count == y.count && x.columns == y.columns && x.stride == y.stride);
     assert(x.type == y.type);
     const CpuRows two[] = {cpu_rows_of_any(x), cpu_rows_of_any(y)};
-    *floats_of(out) = (float)sum_of_parts(dot_part, two, x.count, 64);
+    *floats_of(out) = (float)sum_of_parts(dot_part, two, x.count, LEAST_ROWS);
 }
 
 void cpu_square_sum(DeviceDouble *out, const DeviceFloat *x, int64_t count) {
-    *doubles_of(out) = sum_of_parts(LANES_PICK(square_sum), x, count, PIECE);
+    *doubles_of(out) = sum_of_parts(LANES_PICK(square_sum), x, count, LEAST_FLOATS);
 }
 
 void cpu_message_distance(DeviceDouble *two, const DeviceFloat *a, const DeviceFloat *b,
                           int64_t count, const Poll *poll) {
-    const int64_t block = sum_block(count, PIECE), blocks = divide_up(count, block);
-    double part[SUM_PARTS][2], *sum = doubles_of(two);
-    DistancePart *some = LANES_PICK(distance);
+    const int64_t block = sum_block(count, LEAST_FLOATS), blocks = divide_up(count, block);
+    double some[SUM_PARTS][2], *sum = doubles_of(two);
+    DistancePart *part = LANES_PICK(distance);
     Pace pace = pace_start(poll);
 #pragma omp parallel for schedule(static) if (blocks > 8)
     for (int64_t i = 0; i < blocks; i++) {
-        some(part[i], floats_of(a), floats_of(b), i * block, least((i + 1) * block, count));
+        part(some[i], floats_of(a), floats_of(b), i * block, least((i + 1) * block, count));
         pace_call(&pace);
     }
     sum[0] = sum[1] = 0;
     for (int64_t i = 0; i < blocks; i++) {
-        sum[0] += part[i][0];
-        sum[1] += part[i][1];
+        sum[0] += some[i][0];
+        sum[1] += some[i][1];
     }
 }

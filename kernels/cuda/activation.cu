@@ -4,7 +4,7 @@
 
 #include "../activations.h"
 
-// The columns of rows, one at a time.
+// The columns of rows; threads side by side do columns side by side.
 #define EACH_VALUE(rows, begin, end, r, c)                                                         \
     for (int64_t r = (begin) + first_row(); r < (end); r += row_step())                            \
         for (int c = row_lane(); c < (int)(rows).columns; c += LANES)

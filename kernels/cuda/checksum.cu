@@ -79,7 +79,7 @@ __global__ static void add_distances(double *two, const double *part, int64_t pa
 void cuda_message_distance(DeviceDouble *two, const DeviceFloat *a, const DeviceFloat *b,
                            int64_t count, const Poll *) {
     double *part = (double *)cuda_scratch(SCRATCH_DISTANCE, 2 * SUM_PARTS * sizeof(double));
-    const int64_t block = sum_block(count, 4096), parts = divide_up(count, block);
+    const int64_t block = sum_block(count, LEAST_FLOATS), parts = divide_up(count, block);
     LAUNCH(distance_blocks, parts, DISTANCE_THREADS, 2 * TERMS * sizeof(double),
            cuda_stream(STREAM_MESSAGE), part, floats_of(a), floats_of(b), count, block);
     LAUNCH(add_distances, 1, 2, 0, cuda_stream(STREAM_MESSAGE), doubles_of(two), part, parts);

@@ -206,7 +206,7 @@ __global__ __launch_bounds__(LOSS_THREADS) static void loss_rows(LossTask task) 
 }
 
 template <LossKind KIND> static void run_loss(DeviceDouble *loss, LossTask task) {
-    task.block = sum_block(task.logits.count, 64);
+    task.block = sum_block(task.logits.count, LEAST_ROWS);
     task.part = (double *)cuda_scratch(SCRATCH_LOSS, SUM_PARTS * sizeof(double));
     const int64_t blocks = divide_up(task.logits.count, task.block);
     LAUNCH(loss_rows<KIND>, blocks, LOSS_THREADS, 2 * PIECE * sizeof(double),

@@ -30,7 +30,7 @@ __device__ static inline float add_rows(const Number *at, int64_t begin, int64_t
 
 // partial[b, c] = the sum of column c over the rows of block b; `pitch` floats from block to block.
 template <typename Number>
-__global__ __launch_bounds__(COLUMN_THREADS) static void column_blocks(
+__global__ __launch_bounds__(COLUMN_THREADS) static void add_column_blocks(
     float *partial, int64_t pitch, const Number *at, int64_t rows, int64_t columns, int64_t stride,
     int64_t block) {
     const int64_t items = divide_up(rows, block) * columns;
@@ -93,7 +93,7 @@ int64_t cuda_column_sums_scratch(int64_t rows, int64_t columns) {
 
 void cuda_column_sums(DeviceFloat *db, Rows g, DeviceFloat *scratch) {
     const int64_t blocks = column_blocks(g.count), pitch = rows_stride(g.columns);
-    EACH_TYPE(g.type, LAUNCH_ITEMS(column_blocks<Number>, blocks * g.columns, COLUMN_THREADS,
+    EACH_TYPE(g.type, LAUNCH_ITEMS(add_column_blocks<Number>, blocks * g.columns, COLUMN_THREADS,
                                    floats_of(scratch), pitch, rows_of<Number>(g).at, g.count,
                                    g.columns, g.stride, column_block(g.count)));
     add_partials(floats_of(db), floats_of(scratch), blocks, pitch, g.columns);
@@ -181,7 +181,7 @@ static void sum_of_products(double *out, float *narrow, const Number *x, const N
 // All columns of both, padding too, which is zero: rows lie one behind the other, and their stride
 // is a multiple of 16.
 void cuda_dot(DeviceFloat *out, Rows x, Rows y) {
-    const int64_t rows = sum_block(x.count, 64), stride = x.stride;
+    const int64_t rows = sum_block(x.count, LEAST_ROWS), stride = x.stride;
     EACH_TYPE(x.type,
               sum_of_products(NULL, floats_of(out), rows_of<Number>(x).at, rows_of<Number>(y).at,
                               x.count * stride, stride > 0 ? rows * stride : 1));
@@ -189,5 +189,5 @@ void cuda_dot(DeviceFloat *out, Rows x, Rows y) {
 
 void cuda_square_sum(DeviceDouble *out, const DeviceFloat *x, int64_t count) {
     sum_of_products(doubles_of(out), NULL, floats_of(x), floats_of(x), count,
-                    sum_block(count, 4096));
+                    sum_block(count, LEAST_FLOATS));
 }

@@ -9,8 +9,8 @@ import re
 import numpy as np
 
 from .formats import (_from_dgl, _from_graphsage, _from_hdf, _from_json_lines, _from_matlab, _from_networkx,
-                      _from_planetoid, _from_ppi, _from_svmlight, _from_table, _from_torch, _of_json, _of_pickle, _opened, _pickled,
-                      _read_json, _say)
+                      _from_planetoid, _from_ppi, _from_svmlight, _from_table, _from_torch, _of_json, _of_pickle,
+                      _opened, _pickled, _read_json, _say)
 from .hypergraphs import are_members, from_hypergcn, from_simplices, of_hif, of_members, of_xgi
 from .process import answer
 

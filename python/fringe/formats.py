@@ -440,6 +440,8 @@ def _from_ppi(folder):
         if [node["id"] for node in graph["nodes"]] != list(range(len(features))) or len(labels) != len(features):
             raise SystemExit(f"{path}_graph.json has other nodes than the {len(features)} rows of features and "
                              f"{len(labels)} of labels")
+        if pairs.min(initial=0) < 0 or pairs.max(initial=0) >= len(features):
+            raise SystemExit(f"{path}_graph.json has links to nodes that are none of its {len(features)}")
         edges += [sum(sizes) + (pairs if graph.get("directed") else np.concatenate([pairs, pairs[:, ::-1]]))]
         x, y, sizes = [*x, features], [*y, labels], [*sizes, len(features)]
     masks = np.repeat(np.eye(3, dtype=bool), sizes, axis=1)

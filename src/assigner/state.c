@@ -24,7 +24,7 @@ void assigner_widths_free(Tensor tensor[ASSIGNED_CHANNELS], int count) {
 // each channel
 
 // The fields of an assignment that the report needs and that are known before it is applied, except
-// times of this process. Rank 0 holds it.
+// times of this process. Rank 0 alone knows them, until a restore tells all.
 enum { COUNTERS = 3, NUMBERS = 6, PART_NUMBERS = 6, TEXTS = 256, PART_TEXTS = 16 };
 typedef struct Known {
     double number[NUMBERS + PART_NUMBERS * ASSIGNED_CHANNELS];

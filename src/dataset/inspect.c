@@ -122,8 +122,8 @@ static void print_arrays(const Sink *out, const Tensors *map) {
     }
 }
 
-// The manifest of a directory whose arrays are as it says, which *dataset maps then; json_free and
-// dataset_clear them. NULL with an error.
+// The manifest of a directory whose arrays are as it says, which *dataset maps then; json_free it.
+// NULL with an error. dataset_clear *dataset either way.
 static Json *open_directory(Dataset *dataset, const char *path, Error *err) {
     return dataset_map(dataset, path, err) ? json_read(DIRECTORY_FILE(path, "dataset.json"), err)
                                            : NULL;

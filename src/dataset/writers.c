@@ -1,6 +1,7 @@
 // The family of writers, and what is checked before anything is read or written.
 
 #include "writers.h"
+#include "parts.h"
 
 // ---- our own folder
 
@@ -99,15 +100,22 @@ static bool data_is_apart(const Target *target, const Config *config) {
     const char *path = DATASET_PATH(config, config->data.path);
     const Format *format = format_find(config->data.format, path, &(Error){0});
     int count = format == NULL || format->files == NULL ? 0 : format->files(path, file);
-    for (int i = 0; i < count; i++)
-        if (!is_apart(target, file[i].path))
-            return false;
-    return is_apart(target, path);
+    CLEARED(parts_clear) Parts parts = {0};
+    bool apart = is_apart(target, path);
+    for (int i = 0; apart && i < count; i++)
+        apart = is_apart(target, file[i].path);
+    if (count == 0)
+        parts_find(&parts, path);
+    for (int i = 0; apart && i < parts.count; i++)
+        apart = is_apart(target, parts.path[i]);
+    return apart;
 }
 
 static bool sources_are_apart(const Target *target, const Config *config) {
-    const char *const named[] = {config->data.features, config->data.labels,  config->data.nodes,
-                                 config->data.splits,   config->data.weights, config->data.fitted};
+    const char *weights = config->data.weights;
+    const char *const named[] = {config->data.features, config->data.labels,
+                                 config->data.nodes,    config->data.splits,
+                                 config->data.fitted,   config_names_file(weights) ? weights : ""};
     bool apart = data_is_apart(target, config) && is_apart(target, config->source);
     for (size_t i = 0; apart && i < sizeof named / sizeof *named; i++)
         apart = is_apart_named(target, config, named[i]);

@@ -166,7 +166,7 @@ TEST(damaged_and_foreign_files_are_refused) {
     }
     spoil(bad, path, -1, place_of(path, "counters") + 8, 77); // no state that is known
     refused(a, bad, EXIT_DATA, "counters");
-    assert_ok(read_state(a, path, &err)); // and nothing is the worse for it
+    assert_ok(read_state(a, path, &err)); // which sets all that the refused left
     epochs_of(&fixture, a, PERIOD + 2, PERIOD + 1 + DELAY);
     normalizers_agree(&fixture, &config.quantization.bits);
     assigner_free(b);

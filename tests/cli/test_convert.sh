@@ -79,6 +79,9 @@ echo '{"data": {"path": "g.graph", "nodes": "g.npz"}}' >both.json
 expect "a file that the config reads" 64 'g.npz is read, so it cannot be replaced' convert both.json g.npz --force
 echo '{"data": {"path": "g.graph", "weights": "w.npy"}}' >weighted.json && echo >w.npy
 expect "its weights" 64 'w.npy is read, so it cannot be replaced' convert weighted.json w.npy --to npz --force
+mkdir parts && echo 0,1 >parts/part-0.csv && echo 1,2 >parts/part-1.csv
+expect "one of its parts" 64 'part-1.csv is read, so it cannot be replaced' \
+    convert parts parts/part-1.csv --to npz --force
 expect "the graph and what it leaves out" 0 'both: 600' convert both.json both
 same "are the dataset" graph/dataset.safetensors both/dataset.safetensors
 

@@ -34,7 +34,7 @@ expect "and in the manual" 0 'oversubscribe' "$FRINGE" help man
 
 # --- more threads than cores: the process starts itself once more, so that they wait asleep, and has its config again
 expect "two threads on a core" 0 'result' bash -c \
-    "env -u GOMP_SPINCOUNT taskset -c $core '$FRINGE' train - --set run.threads=2 --set train.epochs=2 <tiny.json"
+    "env -u GOMP_SPINCOUNT -u OMP_WAIT_POLICY taskset -c $core '$FRINGE' train - --set run.threads=2 --set train.epochs=2 <tiny.json"
 
 # --- quotas of cgroups, for the process itself or above it
 boxed() { LD_PRELOAD=$FRINGE_BUILD/tests/other_root.so OTHER_ROOT=$work/root "$FRINGE" "$@"; }

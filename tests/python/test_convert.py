@@ -574,6 +574,9 @@ def folder_of_ppi():
     assert np.array_equal(program_reads("out.npz").labels, several)
     np.save("ppi/valid_labels.npy", y["train"])
     refused("valid_graph.json has other nodes than the 2 rows of features and 3 of labels", "ppi")
+    graph = {"nodes": [{"id": v} for v in range(3)], "links": [{"source": 1, "target": 3}]}
+    write("ppi/train_graph.json", json.dumps(graph))
+    refused("train_graph.json has links to nodes that are none of its 3", "ppi")
 
 
 def unknown_files():
