@@ -43,25 +43,35 @@ static bool read_class(ClassMap *map, int64_t node, Error *err) {
     return true;
 }
 
-// The first list says how many classes there are; it is read into a list that grows.
-static bool read_first_list(ClassMap *map, int64_t node, Error *err) {
-    enum { FIRST = 1 << 16 };
+enum { LABELS_MOST = 1 << 16 }; // of a node
+
+// The labels behind '['. The first list says how many classes there are, and is read to its end.
+static bool read_bits(ClassMap *map, int64_t node, uint8_t *bits, bool first, Error *err) {
     Dataset *d = map->d;
-    FREED uint8_t *bits = TRY(uint8_t, FIRST, "labels", err);
-    bool ok = bits != NULL;
-    while (ok && !json_pull_if(map->pull, ']')) {
-        int64_t bit;
-        ok = (d->classes == 0 || json_pull_take(map->pull, ',', err)) &&
-             json_pull_integer(map->pull, &bit, err);
-        if (ok && ((bit != 0 && bit != 1) || d->classes == FIRST))
-            ok = json_pull_error(map->pull, err, "label %ld of node %ld is neither 0 nor 1", bit,
-                                 node);
-        if (ok)
-            bits[d->classes++] = (uint8_t)bit;
+    for (int64_t k = 0, bit; first ? !json_pull_if(map->pull, ']') : k < d->classes; k++) {
+        if ((k > 0 && !json_pull_take(map->pull, ',', err)) ||
+            !json_pull_integer(map->pull, &bit, err))
+            return false;
+        if (bit != 0 && bit != 1)
+            return json_pull_error(map->pull, err, "label %ld of node %ld is neither 0 nor 1", bit,
+                                   node);
+        if (k == LABELS_MOST)
+            return json_pull_error(map->pull, err, "node %ld has more than %d labels", node,
+                                   LABELS_MOST);
+        bits[k] = (uint8_t)bit;
+        d->classes = first ? k + 1 : d->classes;
     }
-    if (ok && d->classes == 0)
-        ok = json_pull_error(map->pull, err, "the list of node %ld is empty", node);
-    d->labels = ok ? TRY(uint8_t, d->nodes * d->classes, "labels", err) : NULL;
+    return true;
+}
+
+static bool read_first_list(ClassMap *map, int64_t node, Error *err) {
+    Dataset *d = map->d;
+    FREED uint8_t *bits = TRY(uint8_t, LABELS_MOST, "labels", err);
+    if (bits == NULL || !read_bits(map, node, bits, true, err))
+        return false;
+    if (d->classes == 0)
+        return json_pull_error(map->pull, err, "the list of node %ld is empty", node);
+    d->labels = TRY(uint8_t, d->nodes * d->classes, "labels", err);
     if (d->labels != NULL)
         memcpy(d->labels + node * d->classes, bits, (size_t)d->classes);
     d->multilabel = d->labels != NULL;
@@ -75,19 +85,10 @@ static bool read_list(ClassMap *map, int64_t node, Error *err) {
                                node);
     if (d->labels == NULL)
         return read_first_list(map, node, err);
-    for (int64_t k = 0; k < d->classes; k++) {
-        int64_t bit;
-        if ((k > 0 && !json_pull_take(map->pull, ',', err)) ||
-            !json_pull_integer(map->pull, &bit, err))
-            return false;
-        if (bit != 0 && bit != 1)
-            return json_pull_error(map->pull, err, "label %ld of node %ld is neither 0 nor 1", bit,
-                                   node);
-        d->labels[node * d->classes + k] = (uint8_t)bit;
-    }
-    return json_pull_if(map->pull, ']') ||
-           json_pull_error(map->pull, err, "the list of node %ld is longer than the first, of %ld",
-                           node, d->classes);
+    return read_bits(map, node, d->labels + node * d->classes, false, err) &&
+           (json_pull_if(map->pull, ']') ||
+            json_pull_error(map->pull, err, "the list of node %ld is longer than the first, of %ld",
+                            node, d->classes));
 }
 
 static bool read_map(ClassMap *map, Error *err) {

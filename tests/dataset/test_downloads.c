@@ -274,6 +274,18 @@ TEST(every_defect_of_a_graphsaint_set_is_named) {
                        EXIT_DATA, defects[i].sentence);
 }
 
+TEST(a_node_has_65536_labels_at_most) {
+    enum { MOST = 1 << 16 };
+    static char list[2 * MOST + 16] = "{\"0\": [0";
+    char *end = list + strlen(list);
+    OWNED(Dataset) d = {0};
+    for (int k = 0; k < MOST; k++)
+        end = stpcpy(end, ",1");
+    stpcpy(end, "]}");
+    assert_refused(load(&d, graphsaint_set(list, good_roles), &err), EXIT_DATA,
+                   "node 0 has more than 65536 labels");
+}
+
 // ---- what is not read
 
 TEST(other_files_say_how_to_convert_them) {
