@@ -86,16 +86,10 @@ bool manifest_write(Manifest *manifest, const char *folder, Error *err) {
 
 // ---- reading
 
-// Each returns false if the value is missing or has another type.
+// False if the value is missing or has another type.
 static bool get_bool(const Json *object, const char *key, bool *out) {
     *out = json_get_bool(object, key);
     return json_get_of(object, key, JSON_BOOL) != NULL;
-}
-
-static bool get_double(const Json *object, const char *key, double *out) {
-    const Json *value = json_get_of(object, key, JSON_NUMBER);
-    *out = value != NULL ? json_number(value) : 0;
-    return value != NULL;
 }
 
 // A partition without hyperedges is one of a graph.
@@ -104,8 +98,9 @@ static bool get_cut(const Json *document, Manifest *m) {
     if (json_get(document, "hyperedges") == NULL)
         return json_get_int(document, "edge_cut", &m->edge_cut) &&
                json_get_int(document, "undirected_edges", &m->undirected_edges);
-    cut->weighted = get_double(document, "weight", &cut->weight) &&
-                    get_double(document, "cut_weight", &cut->weight_cut);
+    cut->weight = json_get_number(document, "weight");
+    cut->weight_cut = json_get_number(document, "cut_weight");
+    cut->weighted = !isnan(cut->weight) && !isnan(cut->weight_cut);
     return json_get_int(document, "hyperedges", &m->hyperedges) &&
            json_get_int(document, "replicas", &cut->replicas) &&
            json_get_int(document, "cut_hyperedges", &cut->cut) &&

@@ -89,20 +89,19 @@ static bool (*stop_is_asked)(void);
 
 void partition_stops_when(bool (*is_asked)(void)) { stop_is_asked = is_asked; }
 
-// Waits until the program has ended; kills it when a stop is asked for. False where the system has
-// no descriptors of processes: then the caller can only wait.
-static bool watch(pid_t pid, bool *stopped) {
+// Waits until the program has ended; kills it when a stop is asked for. Returns at once where the
+// system has no descriptors of processes: then the caller can only wait.
+static void watch(pid_t pid, bool *stopped) {
     enum { TURN = 100 }; // milliseconds
     struct pollfd program = {.fd = pidfd_open(pid, 0), .events = POLLIN};
     if (program.fd < 0)
-        return false;
+        return;
     while (poll(&program, 1, TURN) <= 0 && !*stopped) {
         *stopped = stop_is_asked != NULL && stop_is_asked();
         if (*stopped)
             kill(pid, SIGKILL);
     }
     close(program.fd);
-    return true;
 }
 
 // The status of its end; -1: unknown.

@@ -20,13 +20,9 @@ static NodeIds copy_names(const NodeIds *from) {
 bool partition_names(const Config *config, NodeIds *ids, NodeIds *classes, Error *err) {
     CLEARED(prepared_clear) Prepared prepared = {0};
     *ids = *classes = (NodeIds){0};
-    bool ok = prepared_init(&prepared, config, &(Warnings){0}, err);
-    if (!ok)
+    if (!prepared_init(&prepared, config, &(Warnings){0}, err) || !prepared_need(&prepared, err))
         return false;
-    ok = prepared_need(&prepared, err);
-    if (ok) {
-        *ids = copy_names(&prepared.dataset.ids);
-        *classes = copy_names(&prepared.dataset.names);
-    }
-    return ok;
+    *ids = copy_names(&prepared.dataset.ids);
+    *classes = copy_names(&prepared.dataset.names);
+    return true;
 }

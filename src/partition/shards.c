@@ -188,46 +188,38 @@ static bool write_part_files(const Manifest *m, const int32_t *part, const char 
 
 static const double uneven = 1.5; // pins of the largest part over the mean
 
-static void warn(Manifest *manifest, Warnings *warnings, const char *text) {
-    warnings_add(&manifest->warnings, "%s", text);
-    warnings_add(warnings, "%s", text);
-}
-
-static void warn_of_order(Manifest *manifest, const PartOrder *order, Warnings *warnings) {
-    char text[256];
-    if (order->unclustered == 0)
-        return;
-    snprintf(text, sizeof text,
-             "%d of %d parts are too large for METIS here: their rows are not ordered by cluster, "
-             "so that epochs take longer",
-             order->unclustered, manifest->parts);
-    warn(manifest, warnings, text);
+static void warn_of_order(Warnings *warnings, const PartOrder *order) {
+    if (order->unclustered > 0)
+        warnings_add(warnings,
+                     "%d of %d parts are too large for METIS here: their rows are not ordered by "
+                     "cluster, so that epochs take longer",
+                     order->unclustered, order->parts);
 }
 
 // The rank with the most pins computes longest, and the others wait for it. Methods that cut nodes
 // leave the pins to chance.
-static void warn_of_pins(Manifest *manifest, Warnings *warnings) {
+static void warn_of_pins(Warnings *warnings, const Manifest *manifest) {
     double balance = ranks_balance(manifest->part, manifest->parts, BALANCE_EDGES);
-    char text[256];
-    if (manifest->hyperedges == 0 || balance <= uneven)
-        return;
-    snprintf(text, sizeof text,
-             "the largest part has %.1f times the mean number of pins, so the other ranks wait for "
-             "it; with partition.balance=edges metis balances the pins of nodes, and metis:star "
-             "balances those of hyperedges",
-             balance);
-    warn(manifest, warnings, text);
+    if (manifest->hyperedges > 0 && balance > uneven)
+        warnings_add(warnings,
+                     "the largest part has %.1f times the mean number of pins, so the other ranks "
+                     "wait for it; with partition.balance=edges metis balances the pins of nodes, "
+                     "and metis:star balances those of hyperedges",
+                     balance);
 }
 
 static void finish_step(void *context) {
     Work *work = context;
     const Sharding *s = work->s;
+    Warnings found = {0};
     if (!is_first(s))
         return;
     if (s->dataset->hyperedges > 0) // the second stage sends from hyperedges back to nodes
         messages_turn(&s->manifest->sent_backward);
-    warn_of_order(s->manifest, &work->order, s->warnings);
-    warn_of_pins(s->manifest, s->warnings);
+    warn_of_order(&found, &work->order);
+    warn_of_pins(&found, s->manifest);
+    warnings_add_all(&s->manifest->warnings, &found);
+    warnings_add_all(s->warnings, &found);
     (void)(write_part_files(s->manifest, s->part, s->folder, work->err) &&
            manifest_write(s->manifest, s->folder, work->err) && file_sync(s->folder, work->err));
 }
