@@ -87,23 +87,18 @@ static void store_setting(Config *config, const char *setting, Complaints *compl
     }
     const char *text = equals + 1;
     bool bare = config_is_text(key->kind) && text[0] != '"' && text[0] != '[';
+    CLEARED(json_drop)
     Json *value = bare ? NULL : json_parse(text, strlen(text), path, &(Error){0});
-    config->origin[key - config_keys] = CONFIG_OF_SETTING;
-    if (value != NULL) {
-        config_store(config, key, value, complaints);
-        json_free(value);
-        return;
-    }
+    CLEARED(json_writer_clear) JsonWriter quoted = {0};
     char number[32];
-    if (!bare && is_number(number, text)) {
-        store_text(config, key, number, complaints);
-        return;
-    }
-    JsonWriter quoted; // a bare word; config_store complains if the key wants a number
     json_writer_init(&quoted, false);
     json_put_string(&quoted, NULL, text);
-    store_text(config, key, quoted.text, complaints);
-    json_writer_clear(&quoted);
+    config->origin[key - config_keys] = CONFIG_OF_SETTING;
+    if (value != NULL)
+        config_store(config, key, value, complaints);
+    else // of a bare word config_store complains if the key wants a number
+        store_text(config, key, !bare && is_number(number, text) ? number : quoted.text,
+                   complaints);
 }
 
 // Presets also set keys of members, which are there once their families are learned.
