@@ -140,11 +140,10 @@ static bool parse_manifest(Dataset *d, const Json *manifest, Error *err) {
     d->numeric = json_get_bool(manifest, "numeric") && !d->multilabel;
     d->ids.is_unsigned = json_get_bool(manifest, "unsigned_ids");
     d->states_direction = true;
-    const char *name = json_get_text(manifest, "name"), *origin = json_get_text(manifest, "origin");
+    const char *name = json_get_text(manifest, "name");
     if (name[0] != 0)
         snprintf(d->name, sizeof d->name, "%s", name);
-    if (origin[0] != 0)
-        snprintf(d->origin, sizeof d->origin, "%s", origin);
+    snprintf(d->origin, sizeof d->origin, "%s", json_get_text(manifest, "origin"));
     if (json_get(manifest, "hyperedges") != NULL &&
         !get_count(manifest, "hyperedges", DATASET_MAX_NODES, &d->hyperedges, err))
         return false;

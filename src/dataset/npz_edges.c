@@ -15,10 +15,8 @@ static int64_t ids_end(const Pairs *pairs) {
     return source > target ? source : target;
 }
 
-static bool take_weights(Pairs *pairs, Npy *npy, const char *key, Error *err) {
-    bool ok = pairs_set_weights(pairs, npy, err);
-    npy_clear(npy);
-    return ok || error_prefix(err, "array '%s'", key);
+static bool take_weights(Pairs *pairs, const Npy *npy, const char *key, Error *err) {
+    return pairs_set_weights(pairs, npy, err) || error_prefix(err, "array '%s'", key);
 }
 
 // Those of data.weights win over the file's own.
@@ -26,7 +24,7 @@ static bool read_weights(Pairs *pairs, Npz *npz, const NpzLayout *layout, const 
                          Warnings *warnings, Error *err) {
     const char *key =
         layout->coo && config->data.weights[0] == '\0' ? "data" : npz_weights(npz, config);
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     if (config_names_file(config->data.weights)) {
         const char *path = DATASET_PATH(config, config->data.weights);
         if (npz_has(npz, "edge_weight"))

@@ -29,11 +29,8 @@ static bool take_sparse(Dataset *dataset, const FileCsr *file, const char *shape
 }
 
 static bool has_attr(const Npz *npz) {
-    static const char *const parts[] = {"attr_data", "attr_indices", "attr_indptr", "attr_shape"};
-    bool some = false;
-    for (int i = 0; i < 4; i++)
-        some = some || npz_has(npz, parts[i]);
-    return some;
+    return npz_has(npz, "attr_data") || npz_has(npz, "attr_indices") ||
+           npz_has(npz, "attr_indptr") || npz_has(npz, "attr_shape");
 }
 
 static bool is_matrix(const Npz *npz) {

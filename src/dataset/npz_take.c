@@ -26,15 +26,13 @@ bool npz_below(Npz *npz, const char *key, const char *nouns, int64_t below, int3
 
 bool npz_num_nodes(Npz *npz, int64_t *nodes, Error *err) {
     FREED int64_t *value = NULL;
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     *nodes = -1;
     if (!npz_has(npz, "num_nodes"))
         return true;
-    if (!npz_read(npz, "num_nodes", &npy, err))
-        return false;
-    bool ok = npy.elements == 1 || error_data(err, "'num_nodes' must be one number");
-    ok = ok && npy_to_int64(&npy, &value, err);
-    npy_clear(&npy);
+    bool ok = npz_read(npz, "num_nodes", &npy, err) &&
+              (npy.elements == 1 || error_data(err, "'num_nodes' must be one number")) &&
+              npy_to_int64(&npy, &value, err);
     *nodes = ok ? value[0] : -1;
     return ok &&
            (*nodes >= 1 || error_data(err, "'num_nodes' is %ld, but must be above 0", *nodes));
