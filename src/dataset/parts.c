@@ -13,13 +13,9 @@ static bool is_text(const char *name) {
 }
 
 static void add(Parts *parts, const char *path) {
-    char(*more)[PATH_BYTES] =
-        memory_alloc((size_t)(parts->count + 1) * PATH_BYTES, "parts of a file");
-    if (parts->count > 0)
-        memcpy(more, parts->path, (size_t)parts->count * PATH_BYTES);
-    memory_free(parts->path);
-    parts->path = more;
-    snprintf(more[parts->count++], PATH_BYTES, "%s", path);
+    size_t used = (size_t)parts->count * PATH_BYTES;
+    parts->path = memory_grown(parts->path, used, used + PATH_BYTES, "parts of a file");
+    snprintf(parts->path[parts->count++], PATH_BYTES, "%s", path);
 }
 
 // False: one of its files is no text.

@@ -3,11 +3,10 @@
 #include "roster.h"
 
 static const char *const list_keys[ROSTER_LISTS] = {"train_ids", "val_ids", "test_ids"};
-static const char *const list_synonyms[ROSTER_LISTS] = {"train_ids", "valid_ids", "test_ids"};
 
 static const char *key_of_list(const Npz *npz, int s) {
-    return npz_has(npz, list_keys[s]) || !npz_has(npz, list_synonyms[s]) ? list_keys[s]
-                                                                         : list_synonyms[s];
+    bool synonym = s == 1 && !npz_has(npz, "val_ids") && npz_has(npz, "valid_ids");
+    return synonym ? "valid_ids" : list_keys[s];
 }
 
 bool roster_is_in(const Npz *npz) { return npz_has(npz, "ids"); }
