@@ -235,5 +235,6 @@ bool config_is_part_file(const char *path);
 // True if data.splits says how to draw the splits: "random:0.6,0.2", "per-class:20,500,1000",
 // "shchur:20,30". "./random:x" is a path.
 bool config_splits_are_drawn(const Config *config);
+bool config_has_word(const ConfigWords *words, const char *word);
 // The word that data.columns has for `name` ("source"), the i-th of them from 0; NULL: it has none.
 const char *config_column(const Config *config, const char *name, int i);

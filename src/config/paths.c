@@ -65,6 +65,13 @@ bool config_splits_are_drawn(const Config *config) {
     return text_begins("random: per-class: shchur:", config->data.splits);
 }
 
+bool config_has_word(const ConfigWords *words, const char *word) {
+    bool has = false;
+    for (int i = 0; i < words->count; i++)
+        has = has || strcmp(words->word[i], word) == 0;
+    return has;
+}
+
 const char *config_column(const Config *config, const char *name, int i) {
     const ConfigWords *columns = &config->data.columns;
     size_t length = strlen(name);

@@ -9,10 +9,8 @@ static bool has(const Csr *rows, int64_t i, int32_t column) {
 }
 
 static bool is_silenced(const Dataset *dataset, const Config *config) {
-    for (int i = 0; i < config->data.transforms.count; i++)
-        if (strcmp(config->data.transforms.word[i], "symmetrize") == 0)
-            return true;
-    return dataset->hyperedges > 0 || dataset->states_direction || config->data.undirected ||
+    return config_has_word(&config->data.transforms, "symmetrize") || dataset->hyperedges > 0 ||
+           dataset->states_direction || config->data.undirected ||
            config_is_said(config, "data.undirected");
 }
 

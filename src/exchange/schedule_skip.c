@@ -124,11 +124,9 @@ const Family skip_family = FAMILY("comm.skip", NULL, rules);
 // ---- what it does not go with
 
 static bool drops_rows(const Config *config) {
-    bool drops = false;
-    for (int i = 0; i < config->model.post.count; i++)
-        drops |= strcmp(config->model.post.word[i], "dropout") == 0;
-    bool behind = strcmp(config->quantization.before, "post") == 0;
-    return behind && drops && config->model.dropout > 0 && config->model.layers > 1;
+    return strcmp(config->quantization.before, "post") == 0 &&
+           config_has_word(&config->model.post, "dropout") && config->model.dropout > 0 &&
+           config->model.layers > 1;
 }
 
 static bool drops_features(const Config *config) {

@@ -38,22 +38,18 @@ static void add_column(Balance *balance, BalanceWeight *of, int64_t vertices) {
 
 bool balance_init(Balance *balance, const CutInput *input, int64_t vertices, Error *err) {
     const ConfigWords *words = &input->config->partition.balance;
-    bool train = false, edges = false;
     *balance = (Balance){.input = input};
-    for (int i = 0; i < words->count; i++) {
-        const char *word = words->word[i];
-        train = train || strcmp(word, "train") == 0;
-        edges = edges || strcmp(word, "edges") == 0;
-        if (strcmp(word, "train") != 0 && strcmp(word, "edges") != 0)
+    for (int i = 0; i < words->count; i++)
+        if (strcmp(words->word[i], "train") != 0 && strcmp(words->word[i], "edges") != 0)
             return error_config(
-                err, "partition.balance: '%s' cannot be balanced; use train, edges, or both", word);
-    }
+                err, "partition.balance: '%s' cannot be balanced; use train, edges, or both",
+                words->word[i]);
     add_column(balance, node_weight, vertices);
     if (balance->columns == 0) // all weights are 0
         add_column(balance, one, vertices);
-    if (train)
+    if (config_has_word(words, "train"))
         add_column(balance, train_weight, vertices);
-    if (edges)
+    if (config_has_word(words, "edges"))
         add_column(balance, edges_weight, vertices);
     if (vertices > input->dataset->nodes)
         add_column(balance, pins_weight, vertices);

@@ -34,16 +34,13 @@ static bool parts_key(char key[33], const Config *config, const char *hash_of_da
     }
     if (method->depends_on != NULL)
         method->depends_on(content, sizeof content, config);
-    bool train = false, edges = false;
-    for (int i = 0; i < config->partition.balance.count; i++) {
-        train = train || strcmp(config->partition.balance.word[i], "train") == 0;
-        edges = edges || strcmp(config->partition.balance.word[i], "edges") == 0;
-    }
+    const ConfigWords *balance = &config->partition.balance;
     const char *takes = family_argument(method->name); // ":PATH" is not hashed, but its content
     int name = takes != NULL ? (int)(takes - method->name) - 1 : (int)strlen(method->name);
     int length = snprintf(text, sizeof text, "parts %d|%s|%.*s|%s|%ld|%d|%d%d|%d", PARTS_VERSION,
                           hash_of_dataset, name, method->name, content, config->partition.seed,
-                          parts, train, edges, config->partition.reorder);
+                          parts, config_has_word(balance, "train"),
+                          config_has_word(balance, "edges"), config->partition.reorder);
     hash_bytes_text(text, (size_t)length, key);
     return true;
 }
