@@ -86,9 +86,9 @@ extern const Method method_metis, method_metis_star, method_random, method_block
     method_fennel, method_fennel_passes, method_srp;
 // The member that `word` names, and its argument; NULL with EXIT_CONFIG.
 const Method *method_find(const char *word, const char **argument, Error *err);
-// Cuts by config.partition; graph may be NULL if the method's `reads` allows it.
 // False with EXIT_CONFIG.
 bool cut_is_possible(const char *name, int64_t nodes, int parts, Error *err);
+// Cuts by config.partition; graph may be NULL if the method's `reads` allows it.
 bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int parts,
                const Config *config, Warnings *warnings, Error *err);
 
