@@ -371,10 +371,10 @@ void post_received(const LayerRun *run, Rows out, Rows received, Range rows,
 bool features_ready(const Model *m, int l);
 // The rows of a level that the current call needs.
 Rows level_at(const Model *m, int level);
-Rows anchor_rows(const Model *m); // at NULL: there is none
+Rows anchor_rows(const Model *m);
 // Adds to dH of a level what its other readers say, and keeps what a skip needs of it. After it
 // dH is that of what model.post of the layer below has made.
-void level_gradient(Model *m, int level, Rows dh, RandomKey dropout);
+void level_gradient(Model *m, int level, Rows dh);
 // Of the jumping layer and a level: its rows of W, how many are before them, the level's number
 // among those that it reads, and what it adds to the level's dH.
 const DeviceFloat *jump_weights(const Model *m, int level);

@@ -220,7 +220,6 @@ static void backward_aggregate_first(LayerRun *run) {
         return;
     }
     run->da = rows_first(gradient_rows(m, run->l, 2), run->g.count);
-    run->dh = rows_first(gradient_rows(m, run->l, 1), run->h.count);
     rule_of(&m->shape, run->l)->aggregate_gradient(run, gradient_poll(m));
     propagate(m, (OperatorCall){.over = &run->layer->propagation[BACKWARD],
                                 .in = run->da,
@@ -233,7 +232,6 @@ static void backward_aggregate_first(LayerRun *run) {
 static void backward_without_edges(LayerRun *run) {
     Model *m = run->m;
     if (wants_input_gradient(&m->shape, run->l)) {
-        run->dh = rows_first(gradient_rows(m, run->l, 1), run->h.count);
         run->da = run->dh;
         // no layer above reads these rows, only a norm of columns does: their gradient begins at 0
         rows_zero(m->parts.backend, rows_range(run->dh, (Range){run->g.count, run->dh.count}));
@@ -243,38 +241,24 @@ static void backward_without_edges(LayerRun *run) {
     parameter_gradients(run, gradient_poll(m));
 }
 
-static void backward_without_weights(LayerRun *run) {
-    Model *m = run->m;
-    run->dh = rows_first(gradient_rows(m, run->l, 1), run->h.count);
-    propagate(m, (OperatorCall){
-                     .over = &run->layer->propagation[BACKWARD], .in = run->g, .out = run->dh});
-}
-
-// The gradient of what layer l aggregates, in a buffer `turn` slots after that of G.
-static Rows backward_aggregate(LayerRun *run, int turn) {
-    Model *m = run->m;
-    Rows out = rows_first(gradient_rows(m, run->l + 1, turn), run->h.count);
-    propagate(m, (OperatorCall){.over = &run->layer->propagation[BACKWARD],
-                                .in = run->g,
-                                .out = out,
-                                .context = run,
-                                .beside = parameter_gradients});
-    return out;
+// The gradient of what the layer aggregates.
+static void backward_aggregate(LayerRun *run, Rows out) {
+    propagate(run->m, (OperatorCall){.over = &run->layer->propagation[BACKWARD],
+                                     .in = run->g,
+                                     .out = out,
+                                     .context = run,
+                                     .beside = parameter_gradients});
 }
 
 static void backward_transform_first(LayerRun *run) {
     Model *m = run->m;
     const Poll *poll = gradient_poll(m);
-    if (!multiplies_first(&m->shape, run->l)) {
-        run->dh = backward_aggregate(run, 1);
-        return;
-    }
-    Rows dy = backward_aggregate(run, 2);
+    Rows dy = rows_first(gradient_rows(m, run->l + 1, 2), run->h.count);
+    backward_aggregate(run, dy);
     run->dy = dy;
     parameter_gradients(run, poll);
     if (!wants_input_gradient(&m->shape, run->l))
         return;
-    run->dh = rows_first(gradient_rows(m, run->l, 1), run->h.count);
     m->parts.backend->dense_transposed(run->dh, (Range){0, dy.count}, dy,
                                        weights_of(run, ROLE_WEIGHT), false, poll);
     backward_rows(run, (Range){0, run->g.count}, poll);
@@ -297,17 +281,19 @@ static void backward_layer(Model *m, int l) {
     const ModelShape *shape = &m->shape;
     LayerRun run = run_of(m, l);
     run.g = m->g;
-    if (run.transformed)
+    if (wants_input_gradient(shape, l))
+        run.dh = rows_first(gradient_rows(m, l, 1), run.h.count);
+    if (run.transformed && multiplies_first(shape, l))
         backward_transform_first(&run);
     else if (!shape->aggregates[l])
         backward_without_edges(&run);
-    else if (!shape->weights[l] && !reads_anchor(shape, l))
-        backward_without_weights(&run);
+    else if (run.transformed || (!shape->weights[l] && !reads_anchor(shape, l)))
+        backward_aggregate(&run, run.dh);
     else
         backward_aggregate_first(&run);
     if (!wants_input_gradient(shape, l))
         return;
-    level_gradient(m, l, run.dh, layer_dropout(m, l));
+    level_gradient(m, l, run.dh);
     if (shape->posted[l - 1])
         backward_post(m, l - 1, run.dh);
     m->g = run.dh;

@@ -26,8 +26,6 @@ Rows level_at(const Model *m, int level) {
 }
 
 Rows anchor_rows(const Model *m) {
-    if (m->shape.anchor == 0)
-        return (Rows){0};
     return m->training && m->anchor.at != NULL ? m->anchor : level_at(m, m->shape.anchor);
 }
 
@@ -81,17 +79,17 @@ void jump_gradient(const Model *m, int level, Rows dh) {
 // ---- gradients of a level
 
 // Its own readers see the level behind dropout, the others before it.
-static void anchor_gradient(const Model *m, Rows dh, RandomKey dropout) {
+static void anchor_gradient(const Model *m, Rows dh) {
     if (m->anchor.at != NULL)
-        m->parts.backend->dropout(dh, (Range){0, dh.count}, dh, m->shape.keep, dropout,
-                                  m->on.gid[NODES], NULL);
+        m->parts.backend->dropout(dh, (Range){0, dh.count}, dh, m->shape.keep,
+                                  layer_dropout(m, m->shape.anchor), m->on.gid[NODES], NULL);
     add(m, dh, rows_first(m->anchor_gradient, dh.count));
 }
 
-void level_gradient(Model *m, int level, Rows dh, RandomKey dropout) {
+void level_gradient(Model *m, int level, Rows dh) {
     if (jumps_from(&m->shape, level) && level < m->shape.layers - 1)
         jump_gradient(m, level, dh);
     skip_gradient(m, level, dh);
     if (m->shape.anchor == level)
-        anchor_gradient(m, dh, dropout);
+        anchor_gradient(m, dh);
 }
