@@ -170,8 +170,7 @@ static void alloc_kept(Model *m, const Allocator *allocator) {
 }
 
 size_t counts_bytes(const Model *m) {
-    int64_t classes = m->shape.width[m->shape.layers];
-    return (size_t)(SPLITS * split_counts(classes)) * sizeof(int64_t);
+    return (size_t)(SPLITS * split_counts(classes_of(m))) * sizeof(int64_t);
 }
 
 static void alloc_counts(Model *m, const Allocator *allocator) {

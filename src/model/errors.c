@@ -10,13 +10,11 @@ typedef struct ErrorSums { // of a column, over the rows of a split
     double sum, spread; // of the numbers y, and of (y - their mean)^2
 } ErrorSums;
 
-static int64_t columns_of(const Model *m) { return m->shape.width[m->shape.layers]; }
-
 void alloc_errors(Model *m, const Allocator *allocator) {
-    size_t values = (size_t)(own_rows(m, 0) * columns_of(m));
+    size_t values = (size_t)(own_rows(m, 0) * classes_of(m));
     m->host_logits = alloc_host(allocator, values * sizeof(float), "logits on the host");
     m->errors =
-        alloc_host(allocator, SPLITS * (size_t)columns_of(m) * sizeof *m->errors, "sums of errors");
+        alloc_host(allocator, SPLITS * (size_t)classes_of(m) * sizeof *m->errors, "sums of errors");
 }
 
 static void add_row(ErrorSums *sums, const float *logits, const float *numbers, int64_t columns) {
@@ -39,7 +37,7 @@ static void add_spread(ErrorSums *sums, const float *numbers, int64_t columns) {
 // Of the means of all ranks. Collective.
 static void sum_spreads(Model *m) {
     const Shard *shard = m->parts.shard;
-    int64_t columns = columns_of(m);
+    int64_t columns = classes_of(m);
     FREED double *spread = ALLOC(double, SPLITS *columns, "sums of errors");
     for (int64_t r = 0; r < shard->set[NODES].own; r++)
         if (shard->split[r] != SPLIT_NONE)
@@ -55,7 +53,7 @@ static void sum_spreads(Model *m) {
 void measure_errors(Model *m, Rows logits) {
     const Shard *shard = m->parts.shard;
     const Backend *b = m->parts.backend;
-    int64_t columns = columns_of(m), doubles = SPLITS * columns * 5;
+    int64_t columns = classes_of(m), doubles = SPLITS * columns * 5;
     memset(m->errors, 0, SPLITS * (size_t)columns * sizeof *m->errors);
     b->download_rows(m->host_logits, logits);
     b->finish(NULL);

@@ -187,9 +187,9 @@ struct Evaluated {
 };
 
 // ---- shape.c
-// model_shape for a kind that need not be in the table (tests).
+// model_shape for a kind that need not be in the table (tests); sparse: of sparse features.
 bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,
-                    int64_t features, int64_t classes, LabelKind labels, Error *err);
+                    int64_t features, int64_t classes, LabelKind labels, bool sparse, Error *err);
 // True if a layer below uses weights, so that the gradient of this layer's input is needed.
 bool wants_input_gradient(const ModelShape *shape, int l);
 // The layer multiplies its input by W before the aggregates of its convolution.
@@ -274,6 +274,8 @@ int gradient_slot(const Model *m, int level);
 enum { LOSS_BYTES = SPLITS * sizeof(double) };
 
 // ---- model.c
+// Columns of the logits.
+static inline int64_t classes_of(const Model *m) { return m->shape.width[m->shape.layers]; }
 // Own rows of a level.
 static inline int64_t own_rows(const Model *m, int level) {
     return m->parts.shard->set[level_set(&m->shape, level)].own;
@@ -296,8 +298,9 @@ static inline const DeviceFloat *weights_of(const LayerRun *run, int role) {
 // Downloads counts and losses behind the work so far; m->results says when they are there.
 void download_results(Model *m);
 
-// ---- scores.c: also those that are measured only where they are asked for
-void metrics_init_all(Metrics *metrics, const Loss *loss);
+// ---- scores.c
+// metrics_init, or all: also those that are measured only where they are asked for.
+void metrics_list(Metrics *metrics, const Loss *loss, const Score *named, bool all);
 bool score_is_of(const Score *score, const Loss *loss);
 
 // ---- ranking.c: members of the table of scores

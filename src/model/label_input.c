@@ -62,7 +62,6 @@ void label_parameter(ModelShape *shape) {
 
 // ---- memory
 
-static int64_t classes_of(const Model *m) { return m->shape.width[m->shape.layers]; }
 static const HaloPlan *plan_of(const Model *m) { return &m->parts.patterns->labels->plan; }
 
 enum { BLOCK_ROWS = 4096 }; // that the host makes at once

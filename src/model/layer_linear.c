@@ -97,7 +97,7 @@ int64_t linear_scratch(const Model *m, int l) {
     int64_t matrix = l == 0 && m->shape.sparse ? 0 : matrix_gradient_scratch(m, in, out);
     int64_t vector = m->parts.backend->column_sums_scratch(m->rows, out);
     if (l == 0 && m->shape.label_rate > 0)
-        matrix = max64(matrix, matrix_gradient_scratch(m, m->shape.width[m->shape.layers], out));
+        matrix = max64(matrix, matrix_gradient_scratch(m, classes_of(m), out));
     return max64(matrix, vector);
 }
 

@@ -3,7 +3,7 @@
 #include "errors.h"
 
 static void measure(Metrics *out, const Model *m, Rows logits, int split) {
-    int64_t classes = m->shape.width[m->shape.layers];
+    int64_t classes = classes_of(m);
     const int64_t *count = m->counts + split * split_counts(classes);
     Evaluated e = {.model = m,
                    .logits = logits,
@@ -27,10 +27,7 @@ void model_metrics(Model *m, Rows logits, Metrics out[4]) {
     const Backend *b = m->parts.backend;
     assert(logits.count == own_rows(m, 0));
     for (int split = 0; split < SPLITS; split++)
-        if (m->measures_all)
-            metrics_init_all(&out[split], loss);
-        else
-            metrics_init(&out[split], loss, m->shape.named);
+        metrics_list(&out[split], loss, m->shape.named, m->measures_all);
     if (loss->labels == 0)
         return;
     b->zero(m->device_counts, counts_bytes(m));

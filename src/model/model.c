@@ -100,19 +100,16 @@ void model_free(Model *m) {
 // ---- what the public header shows
 
 void model_describe(const Model *m, char *out, size_t size) {
-    size_t at = 0;
     out[0] = 0;
     for (int l = 0; l < m->shape.layers; l++)
         for (int d = 0; d < 2; d++) {
             const SparseOperator *op = m->layer[l].propagation[d].op;
             int64_t columns = aggregated(&m->shape, l, d);
-            if (op == NULL || at >= size)
-                continue;
-            at += (size_t)snprintf(
-                out + at, size - at, "%slayer %d %s (%ld wide): %s", at > 0 ? "; " : "", l,
-                direction_name(d), columns,
-                m->parts.backend->aggregate_describe(op->aggregate, columns,
-                                                     model_exchanged_rows(&m->shape, l, d)));
+            if (op != NULL)
+                text_add(out, size, "; ", "layer %d %s (%ld wide): %s", l, direction_name(d),
+                         columns,
+                         m->parts.backend->aggregate_describe(
+                             op->aggregate, columns, model_exchanged_rows(&m->shape, l, d)));
         }
 }
 

@@ -82,7 +82,7 @@ bool score_is_of(const Score *score, const Loss *loss) {
     return false;
 }
 
-static void list_scores(Metrics *metrics, const Loss *loss, const Score *named, bool all) {
+void metrics_list(Metrics *metrics, const Loss *loss, const Score *named, bool all) {
     *metrics = (Metrics){0};
     for (int i = 0; i < FAMILY_COUNT(scores); i++)
         if (score_is_of(&scores[i], loss) && (all || !scores[i].asked || &scores[i] == named)) {
@@ -92,11 +92,7 @@ static void list_scores(Metrics *metrics, const Loss *loss, const Score *named, 
 }
 
 void metrics_init(Metrics *metrics, const Loss *loss, const Score *named) {
-    list_scores(metrics, loss, named, false);
-}
-
-void metrics_init_all(Metrics *metrics, const Loss *loss) {
-    list_scores(metrics, loss, NULL, true);
+    metrics_list(metrics, loss, named, false);
 }
 
 double metrics_value(const Metrics *metrics, const Score *score) {

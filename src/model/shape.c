@@ -186,9 +186,8 @@ static void choose_savings(ModelShape *shape, const Config *config) {
             transform_first(shape, l);
 }
 
-static bool make_shape(ModelShape *shape, const LayerKind *kind, const Config *config,
-                       int64_t features, int64_t classes, LabelKind labels, bool sparse,
-                       Error *err) {
+bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,
+                    int64_t features, int64_t classes, LabelKind labels, bool sparse, Error *err) {
     *shape = (ModelShape){.kind = kind,
                           .stages = kind->stages,
                           .bias = config->model.bias,
@@ -226,21 +225,17 @@ static bool make_shape(ModelShape *shape, const LayerKind *kind, const Config *c
     return true;
 }
 
-bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,
-                    int64_t features, int64_t classes, LabelKind labels, Error *err) {
-    return make_shape(shape, kind, config, features, classes, labels, false, err);
-}
-
 bool model_shape_of_shard(ModelShape *shape, const Config *config, const Shard *shard, Error *err) {
     const LayerKind *kind = family_find(&layer_family, config->model.layer, NULL, err);
-    return kind != NULL && make_shape(shape, kind, config, shard->features, shard->classes,
-                                      shard_labels(shard), shard->is_sparse, err);
+    return kind != NULL && model_shape_of(shape, kind, config, shard->features, shard->classes,
+                                          shard_labels(shard), shard->is_sparse, err);
 }
 
 bool model_shape(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
                  LabelKind labels, Error *err) {
     const LayerKind *kind = family_find(&layer_family, config->model.layer, NULL, err);
-    return kind != NULL && model_shape_of(shape, kind, config, features, classes, labels, err);
+    return kind != NULL &&
+           model_shape_of(shape, kind, config, features, classes, labels, false, err);
 }
 
 // Evaluation drops nothing out: features of the halo need not be kept.

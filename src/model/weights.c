@@ -44,7 +44,7 @@ bool loss_weights_fit(const Config *config, int64_t classes, LabelKind kind, Err
 
 void alloc_loss_weights(Model *m, const Allocator *allocator) {
     const char *what = "factors of the loss";
-    size_t rows = (size_t)own_rows(m, 0), classes = (size_t)m->shape.width[m->shape.layers];
+    size_t rows = (size_t)own_rows(m, 0), classes = (size_t)classes_of(m);
     m->weigh.classes = alloc_device(allocator, classes * sizeof(float), what);
     if (m->shape.label_rate > 0)
         m->weigh.factor = alloc_host(allocator, classes * sizeof(double), what);

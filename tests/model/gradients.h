@@ -76,9 +76,9 @@ static Config case_config(const Case *c) {
 static ModelShape case_shape(const Case *c, const Config *config, const Dataset *d) {
     ModelShape shape;
     LabelKind labels = d->numeric ? LABEL_NUMBERS : d->multilabel ? LABEL_CLASSES : LABEL_CLASS;
-    assert_ok(c->kind != NULL
-                  ? model_shape_of(&shape, c->kind, config, d->features, d->classes, labels, &err)
-                  : model_shape(&shape, config, d->features, d->classes, labels, &err));
+    assert_ok(c->kind != NULL ? model_shape_of(&shape, c->kind, config, d->features, d->classes,
+                                               labels, false, &err)
+                              : model_shape(&shape, config, d->features, d->classes, labels, &err));
     if (case_loss != NULL)
         model_shape_for_callback(&shape, *case_loss);
     return shape;

@@ -81,7 +81,7 @@ TEST(layers_without_weights_have_no_names) {
     Config config = case_config(&cases[0]);
     config.model.hidden = (ConfigInts){1, {7}};
     ModelShape shape;
-    assert_ok(model_shape_of(&shape, &halves, &config, 13, 5, false, &err));
+    assert_ok(model_shape_of(&shape, &halves, &config, 13, 5, LABEL_CLASS, false, &err));
     static const int64_t width[] = {13, 13, 7, 7, 5};
     assert_int_equal(shape.layers, 4);
     assert_memory_equal(shape.width, width, sizeof width);
@@ -97,7 +97,7 @@ static int64_t made_once(const char *layer0, double input_dropout, const LayerKi
     config.model.layers = 3;
     config.model.input_dropout = input_dropout;
     ModelShape shape;
-    assert_ok(model_shape_of(&shape, kind, &config, 13, 5, false, &err));
+    assert_ok(model_shape_of(&shape, kind, &config, 13, 5, LABEL_CLASS, false, &err));
     int64_t floats = 0;
     for (int l = 0; l < shape.layers; l++)
         floats += model_exchanged(&shape, l, FORWARD) + model_exchanged(&shape, l, BACKWARD);
