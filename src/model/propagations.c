@@ -2,15 +2,11 @@
 // (lossless.input_features); all of it planned and given back.
 #include "internal.h"
 
-static CodecOptions full_precision_options(const Model *m) {
+// Of rows of a level in full precision.
+static CodecOptions exact_options(const Model *m, int level) {
     return (CodecOptions){.codec = codec_find("fp32", &(Error){0}),
-                          .chunk = m->parts.options.chunk};
-}
-
-static CodecOptions features_options(const Model *m) {
-    CodecOptions options = full_precision_options(m);
-    options.rows = level_type(&m->shape, 0);
-    return options;
+                          .chunk = m->parts.options.chunk,
+                          .rows = level_type(&m->shape, level)};
 }
 
 // The Pattern of all rows that the layer reads.
@@ -54,19 +50,17 @@ static Block block_at(const Model *m, const PropagationSpec *spec) {
 }
 
 static PropagationForm form_at(const Model *m, const PropagationSpec *spec) {
-    int l = spec->id.layer;
+    int l = spec->id.layer, direction = spec->id.direction;
     PropagationForm form = {.pattern = spec->pattern,
-                            .options = full_precision_options(m),
-                            .columns =
-                                model_exchanged(&m->shape, spec->id.layer, spec->id.direction),
+                            .options = exact_options(m, l + m->shape.transform_first[l]),
+                            .columns = model_exchanged(&m->shape, l, direction),
                             .id = spec->id,
                             .in_flight = spec->of_training && m->parts.schedule->keeps_in_flight};
     if (spec->of_training) {
-        form.options = schedule_options(m->parts.schedule, &m->parts.options, spec->id.direction);
-        form.options.sample.relation = spec->id.layer % m->shape.stages;
+        form.options = schedule_options(m->parts.schedule, &m->parts.options, direction);
+        form.options.sample.relation = l % m->shape.stages;
+        form.options.rows = model_exchanged_rows(&m->shape, l, direction);
     }
-    form.options.rows = spec->of_training ? model_exchanged_rows(&m->shape, l, spec->id.direction)
-                                          : level_type(&m->shape, l + m->shape.transform_first[l]);
     return form;
 }
 
@@ -85,7 +79,7 @@ static int64_t widest(const Model *m, const Pattern *pattern) {
         }
     const Pattern *labels = m->parts.patterns->labels;
     if (labels != NULL && labels->own.offset == pattern->own.offset)
-        most = max64(most, m->shape.width[m->shape.layers]);
+        most = max64(most, classes_of(m));
     return most;
 }
 
@@ -110,8 +104,8 @@ static OperatorForm form_on_own(const Model *m, const Block *block, int64_t colu
                           .columns = columns};
 }
 
-// An operator on all that the model's Patterns have in common with its own.
-static OperatorForm operator_form(const Model *m, const Block *block) {
+// The operator of a Block, on all that the model's Patterns have in common with its own.
+static SparseOperator *operator_of(Model *m, const Block *block) {
     const ModelPatterns *patterns = m->parts.patterns;
     OperatorForm form = form_on_own(m, block, widest(m, block->pattern));
     for (int i = 0; i < patterns->count; i++) {
@@ -121,7 +115,7 @@ static OperatorForm operator_form(const Model *m, const Block *block) {
         form.sources = max64(form.sources, other->plan.sources);
         form.largest = other->rows > form.largest->rows ? other : form.largest;
     }
-    return form;
+    return operator_find(&m->operators, &form);
 }
 
 // What post_halo needs: halo rows of their own where the schedule keeps those before post.
@@ -144,8 +138,7 @@ static void make_propagation(Model *m, Propagation *over, const PropagationSpec 
     const Allocator allocator = {
         .backend = m->parts.backend, .forecast = m->operators.forecast, .taken = &m->taken};
     Block block = block_at(m, spec);
-    OperatorForm of_block = operator_form(m, &block);
-    SparseOperator *op = operator_find(&m->operators, &of_block);
+    SparseOperator *op = operator_of(m, &block);
     PropagationForm form = form_at(m, spec);
     *over = (Propagation){.op = op};
     if (form.columns == 0)
@@ -163,8 +156,7 @@ static void make_labels(Model *m) {
     if (spec.pattern == NULL)
         return;
     Block block = block_at(m, &spec);
-    OperatorForm form = operator_form(m, &block);
-    m->label.over = (Propagation){.op = operator_find(&m->operators, &form)};
+    m->label.over = (Propagation){.op = operator_of(m, &block)};
 }
 
 static void make_layer(Model *m, int l, BufferSizes *shared) {
@@ -197,15 +189,14 @@ static int once_stages(const ModelShape *shape) {
 }
 
 // The features' aggregate of a stage, on the full Pattern, and how it travels.
-static OperatorForm once_operator(const Model *m, int stage) {
-    return form_on_own(m, &m->forward[stage].block, m->shape.width[0]);
-}
-
-static PropagationForm once_form(const Model *m, int stage) {
-    return (PropagationForm){.pattern = m->parts.patterns->full[stage],
-                             .options = features_options(m),
-                             .columns = m->shape.width[0],
-                             .id = {stage, FORWARD}};
+static SparseOperator *once_operator(const Model *m, int stage, Operators *operators,
+                                     PropagationForm *form) {
+    OperatorForm of_block = form_on_own(m, &m->forward[stage].block, m->shape.width[0]);
+    *form = (PropagationForm){.pattern = m->parts.patterns->full[stage],
+                              .options = exact_options(m, 0),
+                              .columns = m->shape.width[0],
+                              .id = {stage, FORWARD}};
+    return operator_find(operators, &of_block);
 }
 
 // The sum of model.mix takes place of the last aggregate, which then needs rows of its own.
@@ -228,9 +219,9 @@ static void features_once(Model *m, ExchangeBuffers *buffers) {
     Operators operators = {.backend = m->parts.backend, .panels = "rows", .rows = m->shape.rows};
     int stages = once_stages(&m->shape);
     for (int stage = 0; stage < stages; stage++) {
-        OperatorForm of_block = once_operator(m, stage);
-        PropagationForm form = once_form(m, stage);
-        propagation_init(&once[stage], operator_find(&operators, &of_block), &form, buffers);
+        PropagationForm form;
+        SparseOperator *op = once_operator(m, stage, &operators, &form);
+        propagation_init(&once[stage], op, &form, buffers);
     }
     operators_alloc(&operators);
     Rows in = m->x, last = alloc_unmixed(m, &(Allocator){.backend = m->parts.backend});
@@ -252,7 +243,7 @@ static void features_once(Model *m, ExchangeBuffers *buffers) {
 // The halo's features, for masks that both ends make.
 static void features_kept(Model *m, ExchangeBuffers *buffers) {
     const Pattern *p = m->parts.patterns->of[0][FORWARD];
-    CodecOptions exact = features_options(m);
+    CodecOptions exact = exact_options(m, 0);
     Channel *channel =
         channel_new(buffers, &p->plan, &exact, m->shape.width[0], (ExchangeId){0, FORWARD});
     RowSource rows = {.x = rows_first(m->x, p->plan.sources), .right = m->forward[0].right};
@@ -310,14 +301,13 @@ static void plan_features(MemoryForecast *forecast, const Model *m) {
     const Backend *b = m->parts.backend;
     Operators operators = {
         .backend = b, .forecast = forecast, .panels = "rows", .rows = m->shape.rows};
-    CodecOptions exact = features_options(m);
+    CodecOptions exact = exact_options(m, 0);
     BufferSizes most = {0};
     if (m->shape.layer0 != LAYER0_EXCHANGED)
         alloc_unmixed(m, &(Allocator){.backend = b, .forecast = forecast});
     for (int stage = 0; stage < once_stages(&m->shape); stage++) {
-        OperatorForm of_block = once_operator(m, stage);
-        PropagationForm form = once_form(m, stage);
-        operator_find(&operators, &of_block);
+        PropagationForm form;
+        once_operator(m, stage, &operators, &form);
         propagation_forecast(forecast, &most, b, &form);
     }
     operators_alloc(&operators);
