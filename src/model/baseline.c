@@ -16,7 +16,7 @@ void baseline_of_class(const Shard *shard, const Comm *comm, double baseline[4])
 
 // The guessed classes as a row of 0 and 1. Collective.
 static uint8_t *common_classes(const Shard *shard, const Comm *comm) {
-    int64_t *nodes = ALLOC(int64_t, shard->classes, "training nodes of a class");
+    FREED int64_t *nodes = ALLOC(int64_t, shard->classes, "training nodes of a class");
     uint8_t *common = ALLOC(uint8_t, shard->classes, "common classes");
     for (int64_t row = 0; row < shard->set[NODES].own; row++)
         for (int64_t k = 0; shard->split[row] == SPLIT_TRAIN && k < shard->classes; k++)
@@ -24,7 +24,6 @@ static uint8_t *common_classes(const Shard *shard, const Comm *comm) {
     comm_sum_int64(comm, nodes, (int)shard->classes);
     for (int64_t k = 0; k < shard->classes; k++)
         common[k] = shard->train_nodes > 0 && 2 * nodes[k] >= shard->train_nodes;
-    memory_free(nodes);
     return common;
 }
 

@@ -27,19 +27,17 @@ typedef struct Reached {
 } Reached;
 
 // The rows of a set beyond than so many hops; the last entry: those that are not reached.
-typedef struct RowsBeyond {
-    int64_t rows[SHARD_HOPS + 2];
-} RowsBeyond;
+enum { BEYOND = SHARD_HOPS + 2 };
 
-static void add_rows_beyond(RowsBeyond *beyond, const RowSet *set) {
+static void add_rows_beyond(int64_t rows[BEYOND], const RowSet *set) {
     for (int h = 0; h <= SHARD_HOPS; h++)
-        beyond->rows[h] += set->reach[SHARD_HOPS] - set->reach[h];
-    beyond->rows[SHARD_HOPS + 1] += set->own - set->reach[SHARD_HOPS];
+        rows[h] += set->reach[SHARD_HOPS] - set->reach[h];
+    rows[SHARD_HOPS + 1] += set->own - set->reach[SHARD_HOPS];
 }
 
-static Reach reach_of(const RowsBeyond *beyond) {
-    Reach reach = {.all = beyond->rows[SHARD_HOPS + 1] == 0};
-    while (beyond->rows[reach.last] > 0)
+static Reach reach_of(const int64_t rows_beyond[BEYOND]) {
+    Reach reach = {.all = rows_beyond[SHARD_HOPS + 1] == 0};
+    while (rows_beyond[reach.last] > 0)
         reach.last++;
     return reach;
 }
@@ -48,12 +46,12 @@ static Reach reach_of(const RowsBeyond *beyond) {
 static Reached reached_of(const Shard *shard, int parts, const Comm *comm) {
     Reached reached = {0};
     for (int set = 0; set < shard->sets; set++) {
-        RowsBeyond beyond = {0};
+        int64_t beyond[BEYOND] = {0};
         for (int p = 0; p < parts; p++)
-            add_rows_beyond(&beyond, &shard[p].set[set]);
+            add_rows_beyond(beyond, &shard[p].set[set]);
         if (comm != NULL)
-            comm_sum_int64(comm, beyond.rows, SHARD_HOPS + 2);
-        reached.set[set] = reach_of(&beyond);
+            comm_sum_int64(comm, beyond, BEYOND);
+        reached.set[set] = reach_of(beyond);
     }
     return reached;
 }
@@ -205,7 +203,7 @@ static double bytes_received(const ModelShape *shape, const ModelPatterns *patte
 
 void model_norm_bytes(double bytes[2], const ModelShape *shape, const ModelPatterns *patterns,
                       const Shard *shard, const Comm *comm) {
-    ModelShape *without = ALLOC(ModelShape, 1, "model"); // too large for the stack
+    FREED ModelShape *without = ALLOC(ModelShape, 1, "model"); // too large for the stack
     FREED ModelPatterns *other = ALLOC(ModelPatterns, 1, "model");
     *without = *shape;
     without->columns = false;
@@ -214,7 +212,6 @@ void model_norm_bytes(double bytes[2], const ModelShape *shape, const ModelPatte
     bytes[1] = bytes_received(without, other);
     comm_sum_double(comm, bytes, 2);
     model_patterns_clear(other);
-    memory_free(without);
 }
 
 void model_kinds(ModelKinds *kinds, const ModelShape *shape, const Shard *shard, int parts) {

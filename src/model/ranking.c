@@ -123,7 +123,7 @@ static double area_of(const Evaluated *e, Ranking *ranking, Ranked *mine, const 
 
 static double mean_area(const Evaluated *e, Ranking ranking) {
     const Backend *b = e->model->parts.backend;
-    float *logits = ALLOC(float, e->logits.count * e->classes, "logits on the host");
+    FREED float *logits = ALLOC(float, e->logits.count * e->classes, "logits on the host");
     FREED Ranked *mine = ALLOC(Ranked, e->logits.count, "scores of a class");
     double sum = 0, counted = 0;
     b->download_rows(logits, e->logits);
@@ -133,7 +133,6 @@ static double mean_area(const Evaluated *e, Ranking ranking) {
         if (!isnan(area))
             sum += area, counted++;
     }
-    memory_free(logits);
     return counted > 0 ? sum / counted : NAN;
 }
 

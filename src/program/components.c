@@ -143,7 +143,7 @@ static void sets_init(Sets *s, const ProgramParts *parts, uint8_t *covered) {
 // The nodes of the largest component; rank 0 counts.
 static int64_t largest_of(const ProgramParts *parts, const int64_t *component) {
     int64_t nodes = nodes_of(parts)->total, largest = 0;
-    int64_t *all = shard_gather(parts->shard, parts->comm, component, sizeof *component);
+    FREED int64_t *all = shard_gather(parts->shard, parts->comm, component, sizeof *component);
     if (all != NULL) {
         FREED int64_t *count = ALLOC(int64_t, nodes, "sizes of components");
         for (int64_t i = 0; i < nodes; i++) {
@@ -151,7 +151,6 @@ static int64_t largest_of(const ProgramParts *parts, const int64_t *component) {
             largest = of_this > largest ? of_this : largest;
         }
     }
-    memory_free(all);
     comm_broadcast(parts->comm, &largest, sizeof largest, 0);
     return largest;
 }

@@ -93,7 +93,7 @@ static double error_of(const Measuring *m, const Parameter *q) {
     const float *w = m->weights + q->begin;
     int64_t rows = m->rows < PROBED ? m->rows : PROBED;
     double wrong = 0, whole = 0;
-    double *sum = ALLOC(double, q->columns, "measuring precision");
+    FREED double *sum = ALLOC(double, q->columns, "measuring precision");
     for (int64_t r = 0; r < rows; r++) {
         memset(sum, 0, (size_t)q->columns * sizeof *sum);
         for (int64_t i = 0; i < q->rows; i++)
@@ -105,7 +105,6 @@ static double error_of(const Measuring *m, const Parameter *q) {
             whole += sum[c] * sum[c];
         }
     }
-    memory_free(sum);
     double error = wrong == 0 ? 0 : sqrt(wrong / whole);
     return isfinite(error) ? error : INFINITY;
 }
@@ -221,7 +220,7 @@ bool precision_take(PrecisionChoice *choice, double bound, Error *err) {
 
 bool precision_measure(PrecisionChoice *choice, const Config *config, const Shard *shard,
                        const Comm *comm, Error *err) {
-    Measuring *m = ALLOC(Measuring, 1, "measuring precision"); // too large for the stack
+    FREED Measuring *m = ALLOC(Measuring, 1, "measuring precision"); // too large for the stack
     FREED Config *plain = ALLOC(Config, 1, "measuring precision");
     *plain = *config;
     snprintf(plain->run.precision, sizeof plain->run.precision, "fp32");
@@ -240,6 +239,5 @@ bool precision_measure(PrecisionChoice *choice, const Config *config, const Shar
             choice->error[type] = comm_max_double(comm, choice->error[type]);
         }
     }
-    memory_free(m);
     return ok;
 }

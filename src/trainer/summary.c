@@ -21,7 +21,7 @@ static int64_t *gather_pairs(const Comm *comm, const HaloPlan *p) {
     int size = comm->size;
     if (size > SUMMARY_PAIRS)
         return NULL;
-    int64_t *mine = ALLOC(int64_t, 2 * size, "summary of all ranks"); // by sender
+    FREED int64_t *mine = ALLOC(int64_t, 2 * size, "summary of all ranks"); // by sender
     int64_t *all = ALLOC(int64_t, 2 * (int64_t)size * size, "summary of all ranks");
     for (int g = 0; g + 1 < size; g++) {
         int64_t *from = mine + 2 * ring_sender(comm->rank, g, size);
@@ -29,7 +29,6 @@ static int64_t *gather_pairs(const Comm *comm, const HaloPlan *p) {
         from[1] = p->sources_read[g];
     }
     comm_all_gather(comm, mine, all, 2 * (size_t)size * sizeof *mine);
-    memory_free(mine);
     return kept_by_root(comm, all); // [reader, sender]
 }
 
