@@ -5,6 +5,8 @@
 #include "fringe/base/state.h"
 
 void state_register(StateSections *sections, StateSection section) {
+    if (section.name == NULL)
+        return;
     assert(sections->count < STATE_SECTIONS && state_find(sections, section.name) == NULL);
     sections->section[sections->count++] = section;
 }

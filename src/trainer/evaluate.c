@@ -66,8 +66,7 @@ static bool judge(Trainer *t) {
     t->now.best_score = score;
     t->now.best_epoch = t->now.epoch;
     t->now.stale_evaluations = 0;
-    t->backend->copy(t->device.best, t->device.parameters,
-                     (size_t)t->shape.state_count * sizeof(float));
+    t->backend->copy(t->device.best, t->device.parameters, trainer_flat_bytes(t));
     memcpy(t->now.best_metrics, t->now.last_metrics, sizeof t->now.best_metrics);
     return true;
 }

@@ -10,7 +10,7 @@ static uint64_t state_hash(Trainer *t) {
                        (uint64_t)t->now.stale_evaluations};
     memcpy(&all[3], &t->now.best_score, sizeof t->now.best_score);
     for (int i = 0; i < 4; i++)
-        all[4 + i] = hash_bytes(flat[i], (size_t)t->shape.state_count * sizeof(float));
+        all[4 + i] = hash_bytes(flat[i], trainer_flat_bytes(t));
     return hash_bytes(all, sizeof all);
 }
 

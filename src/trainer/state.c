@@ -7,11 +7,10 @@ static bool save_weights(Trainer *t, const float *weights, StateWalk *walk, Erro
     Tensor tensor[MODEL_TENSORS];
     if (t->comm->rank != 0)
         return true;
-    float *turned = memory_try(trainer_flat_bytes(t), "weights to write", err);
+    FREED float *turned = memory_try(trainer_flat_bytes(t), "weights to write", err);
     int count = turned != NULL ? model_tensors(&t->shape, weights, turned, tensor) : 0;
     for (int i = 0; i < count; i++)
         state_put_tensor(walk, &tensor[i]);
-    memory_free(turned);
     return turned != NULL;
 }
 
@@ -66,20 +65,16 @@ void register_sections(Trainer *t) {
     state_register(&t->sections, (StateSection){"model", walk_model, t});
     state_register(&t->sections, (StateSection){"best", walk_best, t});
     state_register(&t->sections, (StateSection){"optimizer", walk_optimizer, t});
-    if (average_section(t).name != NULL) {
+    if (t->average.most > 0)
         state_register(&t->sections, (StateSection){"average", walk_average, t});
-        state_register(&t->sections, average_section(t));
-    }
+    state_register(&t->sections, average_section(t));
     if (t->assigner != NULL)
         state_register(&t->sections, assigner_section(t->assigner));
-    if (sampler_section(t).name != NULL)
-        state_register(&t->sections, sampler_section(t));
+    state_register(&t->sections, sampler_section(t));
     if (t->chooser != NULL)
         state_register(&t->sections, chooser_section(t->chooser));
-    if (model_exchanges(t->model).name != NULL)
-        state_register(&t->sections, model_exchanges(t->model));
-    if (gradsync_section(t->sync).name != NULL)
-        state_register(&t->sections, gradsync_section(t->sync));
+    state_register(&t->sections, model_exchanges(t->model));
+    state_register(&t->sections, gradsync_section(t->sync));
 }
 
 StateSections *trainer_sections(Trainer *t) { return &t->sections; }
