@@ -4,27 +4,19 @@
 
 #include "fringe/page.h"
 
-static bool write_page(const Options *options, const char *path, Error *err) {
+// The number of runs on the page; 0: there is none.
+static int write_page(const char *path, const char *const *folder, int folders, Error *err) {
     CLEARED(records_clear) RunRecords records = {0};
     bool ok = true;
     progress_begin("report", "reading runs");
-    for (int i = 0; i < options->arguments && ok; i++)
-        ok = records_add(&records, options->argument[i], &terminal_sink, err);
-    ok = ok && page_write(path, &records, err);
-    progress_end("");
-    if (ok)
-        terminal_note("report     %d run%s\n", records.count, records.count == 1 ? "" : "s");
-    return ok;
+    for (int i = 0; i < folders && ok; i++)
+        ok = records_add(&records, folder[i], &terminal_sink, err);
+    return ok && page_write(path, &records, err) ? records.count : 0;
 }
 
-// --- of a comparison or a sweep that has ended
-
 bool report_folder(const char *folder, Error *err) {
-    RunRecords records = {0};
     const char *path = PATH_IN(folder, "report.html");
-    progress_begin("report", "reading runs");
-    bool ok = records_add(&records, folder, &terminal_sink, err) && page_write(path, &records, err);
-    records_clear(&records);
+    bool ok = write_page(path, &folder, 1, err) > 0;
     progress_drop();
     if (ok)
         terminal_note("report     %s\n", SHOWN(path));
@@ -33,7 +25,11 @@ bool report_folder(const char *folder, Error *err) {
 
 ExitCode cmd_report(const Options *options, Error *err) {
     const char *path = options->output != NULL ? options->output : "report.html";
-    if (write_page(options, path, err))
+    int runs = write_page(path, options->argument, options->arguments, err);
+    progress_end("");
+    if (runs > 0) {
+        terminal_note("report     %d run%s\n", runs, runs == 1 ? "" : "s");
         terminal_print("%s\n", SHOWN(path));
+    }
     return (ExitCode)err->code;
 }
