@@ -13,7 +13,7 @@ static const Inspected *const kinds[] = {
     &inspected_shard,       &inspected_tensors,    &inspected_part_file,
     &inspected_page,        &inspected_config,     &inspected_graph,
 };
-enum { KINDS = sizeof kinds / sizeof kinds[0], COLUMNS = 80, NAMES = 160, FOUND = 240 };
+enum { KINDS = sizeof kinds / sizeof kinds[0], NAMES = 160, FOUND = 240 };
 
 // The first names in a folder, to show what was found.
 static bool add_name(const char *path, void *context) {
@@ -66,15 +66,6 @@ static const Inspected *kind_of(const char *path, Error *err) {
 }
 
 // ---- lines
-
-static void print_broken(const char *text) {
-    while (*text != 0) {
-        size_t bytes = strcspn(text, "\n");
-        FREED char *out = ALLOC(char, SCREEN_BROKEN(bytes), "a line to print");
-        fwrite(out, 1, screen_break(out, text, bytes, COLUMNS), stdout);
-        text += bytes + (text[bytes] == '\n');
-    }
-}
 
 // All printers print with printf, so stdout becomes memory while they do, and its lines are broken.
 static bool print(const Inspected *kind, const char *path, Error *err) {

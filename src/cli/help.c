@@ -4,9 +4,13 @@
 
 enum { COLUMNS = 80, TEXT = 4096, OPTION = 21 }; // OPTION: columns of an option
 
-static void print_broken(const char *line) {
-    static char out[SCREEN_BROKEN(TEXT)];
-    fwrite(out, 1, screen_break(out, line, strlen(line), COLUMNS), stdout);
+void print_broken(const char *text) {
+    while (*text != 0) {
+        size_t bytes = strcspn(text, "\n");
+        FREED char *out = ALLOC(char, SCREEN_BROKEN(bytes), "a line to print");
+        fwrite(out, 1, screen_break(out, text, bytes, COLUMNS), stdout);
+        text += bytes + (text[bytes] == '\n');
+    }
 }
 
 // Lines of running text are filled; a row of a list, which has two spaces between its columns,

@@ -115,7 +115,8 @@ void exit_codes_print(void); // stdout, in lines of at most 80 columns
 // completion.c: a script that completes command lines, for bash and for zsh (stdout).
 void completion_print_bash(void);
 void completion_print_zsh(void);
-void help_print(void); // main.c: the text of fringe --help (stdout)
+void help_print(void);               // main.c: the text of fringe --help (stdout)
+void print_broken(const char *text); // its lines, broken at 80 columns (stdout)
 
 // --- launch.c: this program under mpirun
 
