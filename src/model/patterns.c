@@ -5,11 +5,6 @@
 // training nodes, and the hyperedges an odd one.
 #include "internal.h"
 
-static bool same_kind(const PatternKind *a, const PatternKind *b) {
-    return a->relation == b->relation && a->target_hops == b->target_hops &&
-           a->source_hops == b->source_hops && a->cover == b->cover;
-}
-
 int64_t aggregated(const ModelShape *shape, int l, int direction) {
     if (l == 0 && direction == FORWARD && shape->layer0 == LAYER0_KEPT)
         return shape->width[0];
@@ -125,7 +120,7 @@ static PatternKind labels_kind(const ModelShape *shape, const Shard *shard) {
 
 static int kind_number(ModelKinds *kinds, PatternKind kind) {
     int i = 0;
-    while (i < kinds->count && !same_kind(&kinds->kind[i], &kind))
+    while (i < kinds->count && memcmp(&kinds->kind[i], &kind, sizeof kind) != 0)
         i++;
     if (i == kinds->count)
         kinds->kind[kinds->count++] = kind;
