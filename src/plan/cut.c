@@ -6,17 +6,16 @@
 static void count_shard(PlanCut *cut, const Shard *shard, int64_t *rows, int64_t *halo) {
     const ShardRelation *in = &shard->relation[IN_EDGES];
     int64_t own = shard->set[NODES].own, read = shard->set[in->from].own;
-    int64_t most_halo = *halo > in->remote ? *halo : in->remote;
     for (int64_t e = 0; e < in->edges; e++)
         cut->crossing += in->column[e] >= read;
     cut->halo += (double)in->remote;
     cut->marginal += (double)(own - shard->set[NODES].central);
     *rows = *rows > own ? *rows : own;
-    *halo = most_halo;
+    *halo = *halo > in->remote ? *halo : in->remote;
 }
 
 bool plan_cut_open(PlanCut *cut, const char *folder, int parts, Error *err) {
-    int64_t rows = 0, halo = 0, total = 0;
+    int64_t rows = 0, halo = 0;
     *cut = (PlanCut){.parts = parts, .checked = true, .shard = ALLOC(Shard, parts, "shards")};
     for (; cut->held < parts; cut->held++) {
         if (!shard_open(&cut->shard[cut->held], folder, cut->held, err)) {
@@ -24,8 +23,8 @@ bool plan_cut_open(PlanCut *cut, const char *folder, int parts, Error *err) {
             return false;
         }
         count_shard(cut, &cut->shard[cut->held], &rows, &halo);
-        total += cut->shard[cut->held].set[NODES].own;
     }
+    int64_t total = cut->shard->set[NODES].total;
     cut->balance = total > 0 ? (double)rows * parts / (double)total : 1;
     cut->halo_balance = cut->halo > 0 ? (double)halo * parts / cut->halo : 1;
     return true;
@@ -67,16 +66,14 @@ static int64_t per_rank(const PlanCut *cut, double total, double balance) {
 
 static void outline_set(Shard *shard, const PlanCut *cut, int s) {
     RowSet *set = &shard->set[s];
-    int64_t *reach = zeros(SHARD_HOPS + 1, sizeof *reach), own = 0;
-    for (int p = 0; p < cut->base->held; p++)
-        own += cut->base->shard[p].set[s].own;
-    set->own = per_rank(cut, (double)own, cut->balance);
+    int64_t *reach = zeros(SHARD_HOPS + 1, sizeof *reach);
+    set->own = per_rank(cut, (double)set->total, cut->balance);
     for (int h = 0; h <= SHARD_HOPS; h++) {
         int64_t total = 0;
         for (int p = 0; p < cut->base->held; p++)
             total += cut->base->shard[p].set[s].reach[h];
         int64_t mine = per_rank(cut, (double)total, cut->balance);
-        reach[h] = total == own || mine > set->own ? set->own : mine;
+        reach[h] = total == set->total || mine > set->own ? set->own : mine;
     }
     set->reach = reach;
     set->degree_in = zeros(set->own, sizeof(double));
@@ -109,9 +106,7 @@ static void outline_shard(Shard *shard, const PlanCut *cut) {
 bool plan_cut_estimate(PlanCut *cut, PlanCut *base, const PlanGrowth *growth, int parts,
                        Error *err) {
     const Shard *first = &base->shard[0];
-    int64_t nodes = 0;
-    for (int p = 0; p < base->held; p++)
-        nodes += base->shard[p].set[NODES].own;
+    int64_t nodes = first->set[NODES].total;
     if (shard_is_hypergraph(first))
         return error_config(err,
                             "%s is a hypergraph, whose growth is not estimated; make the cut "
