@@ -46,20 +46,19 @@ void config_expectation(const Key *key, char *out, size_t size) {
     Choices choice;
     bool numbers = key->kind == KEY_NUMBERS, list = config_is_list(key->kind) || numbers;
     int count = config_choices(key, choice);
-    int used = snprintf(out, size, "%s",
-                        count == 0 || numbers  ? config_kinds[key->kind].expected
-                        : list                 ? "a list of"
-                        : key->kind == KEY_MAP ? "an object with any of"
-                                               : "one of");
+    snprintf(out, size, "%s",
+             count == 0 || numbers  ? config_kinds[key->kind].expected
+             : list                 ? "a list of"
+             : key->kind == KEY_MAP ? "an object with any of"
+                                    : "one of");
     if (key->range != NULL)
-        used +=
-            snprintf(out + used, size - (size_t)used, "%s in %s", list ? ", each" : "", key->range);
+        text_add(out, size, list ? ", each " : " ", "in %s", key->range);
     if (numbers)
-        used += snprintf(out + used, size - (size_t)used, ", or one of");
+        text_add(out, size, ", ", "or one of");
     if (key->unit != NULL)
-        used += snprintf(out + used, size - (size_t)used, " (%s)", key->unit);
+        text_add(out, size, " ", "(%s)", key->unit);
     for (int i = 0; i < count; i++)
-        used += snprintf(out + used, size - (size_t)used, "%s %s", i > 0 ? "," : "", choice[i]);
+        text_add(out, size, i > 0 ? ", " : " ", "%s", choice[i]);
 }
 
 static void found(const Json *value, char *out, size_t size) {

@@ -171,19 +171,17 @@ void idle_keys_add(IdleKeys *keys, const Config *config) {
 // "KEY is A or B", "KEY is not A", "KEY has A", "KEY is empty"
 static void put_term(char *out, size_t size, const Term *term) {
     bool list = term->key->kind == KEY_WORDS;
-    int used = snprintf(out, size, "%s %s ", term->key->path,
-                        term->differs ? "is not"
-                        : list        ? "has"
-                                      : "is");
-    if (term->words[0] == 0)
-        snprintf(out + used, size - (size_t)used, "empty");
+    snprintf(out, size, "%s %s%s", term->key->path,
+             term->differs ? "is not"
+             : list        ? "has"
+                           : "is",
+             term->words[0] == 0 ? " empty" : "");
+    const char *between = " ";
     for (const char *at = term->words; *at != 0; at += *at == '|') {
         int length = (int)strcspn(at, "|");
-        used += snprintf(out + used, size - (size_t)used, "%.*s", length, at);
+        text_add(out, size, between, "%.*s", length, at);
         at += length;
-        if (*at != 0)
-            used += snprintf(out + used, size - (size_t)used, "%s",
-                             strchr(at + 1, '|') != NULL ? ", " : " or ");
+        between = *at != 0 && strchr(at + 1, '|') != NULL ? ", " : " or ";
     }
 }
 
