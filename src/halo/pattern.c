@@ -76,19 +76,19 @@ static void build_own(Pattern *pattern, const ShardRelation *edges, int64_t own,
 
 // ---- halo columns and their edges
 
-// The end of the boundary edges that have the same target as edge e.
-static int64_t target_end(const Boundary *b, int64_t e, int64_t end) {
-    int64_t next = e + 1;
-    while (next < end && b->target[next] == b->target[e])
-        next++;
-    return next;
-}
+// The boundary edges of one round that have the same target.
+typedef struct TargetEdges {
+    int64_t begin, end;
+    bool summed; // some of them
+} TargetEdges;
 
-static bool any_sum(const Boundary *b, int64_t begin, int64_t end) {
-    for (int64_t e = begin; e < end; e++)
-        if (b->as_sum[e])
-            return true;
-    return false;
+// The next ones of round g, from {0} on; false behind the last.
+static bool next_target(TargetEdges *t, const Boundary *b, int g) {
+    t->begin = t->end = t->end > b->edge_begin[g] ? t->end : b->edge_begin[g];
+    t->summed = false;
+    while (t->end < b->edge_begin[g + 1] && b->target[t->end] == b->target[t->begin])
+        t->summed |= b->as_sum[t->end++];
+    return t->begin < t->end;
 }
 
 static int64_t count_columns(const Boundary *b) {
@@ -96,10 +96,8 @@ static int64_t count_columns(const Boundary *b) {
     for (int64_t h = 0; h < b->sources; h++)
         count += b->as_row[h];
     for (int g = 0; g < b->rounds; g++)
-        for (int64_t e = b->edge_begin[g], next; e < b->edge_begin[g + 1]; e = next) {
-            next = target_end(b, e, b->edge_begin[g + 1]);
-            count += any_sum(b, e, next);
-        }
+        for (TargetEdges t = {0}; next_target(&t, b, g);)
+            count += t.summed;
     return count;
 }
 
@@ -115,12 +113,9 @@ static void number_columns(Pattern *pattern, const Boundary *b, const ShardRelat
                 id[count] = edges->remote_gid[h];
                 column[h] = (int32_t)count++;
             }
-        int64_t end = b->edge_begin[g + 1];
-        for (int64_t e = b->edge_begin[g], next; e < end; e = next) {
-            next = target_end(b, e, end);
-            if (any_sum(b, e, next))
-                id[count++] = -1 - own_gid[b->target[e]];
-        }
+        for (TargetEdges t = {0}; next_target(&t, b, g);)
+            if (t.summed)
+                id[count++] = -1 - own_gid[b->target[t.begin]];
         pattern->plan.receive_offset[g + 1] = count;
         pattern->plan.sources_read[g] = b->used[g];
     }
@@ -131,11 +126,10 @@ static void number_columns(Pattern *pattern, const Boundary *b, const ShardRelat
 // Counts the entries of each target in the halo Csr: entries[target].
 static void count_entries(const Boundary *b, int64_t *entries) {
     for (int g = 0; g < b->rounds; g++)
-        for (int64_t e = b->edge_begin[g], next; e < b->edge_begin[g + 1]; e = next) {
-            next = target_end(b, e, b->edge_begin[g + 1]);
-            entries[b->target[e]] += any_sum(b, e, next);
-            for (int64_t i = e; i < next; i++)
-                entries[b->target[e]] += !b->as_sum[i];
+        for (TargetEdges t = {0}; next_target(&t, b, g);) {
+            entries[b->target[t.begin]] += t.summed;
+            for (int64_t e = t.begin; e < t.end; e++)
+                entries[b->target[e]] += !b->as_sum[e];
         }
 }
 
@@ -172,19 +166,17 @@ static void put_entry(Csr *csr, int64_t *at, int32_t column, float weight) {
 static void fill_halo(Pattern *pattern, const Boundary *b, const int32_t *column,
                       int64_t *entries) {
     for (int g = 0; g < b->rounds; g++) {
-        int64_t end = b->edge_begin[g + 1], partials = pattern->plan.receive_offset[g + 1];
-        for (int64_t e = b->edge_begin[g], next; e < end; e = next) {
-            next = target_end(b, e, end);
-            partials -= any_sum(b, e, next);
-        }
-        for (int64_t e = b->edge_begin[g], next; e < end; e = next) {
-            next = target_end(b, e, end);
-            for (int64_t i = e; i < next; i++)
-                if (!b->as_sum[i])
-                    put_entry(&pattern->halo, &entries[b->target[e]], column[b->source[i]],
-                              b->weight != NULL ? b->weight[i] : 1);
-            if (any_sum(b, e, next))
-                put_entry(&pattern->halo, &entries[b->target[e]], (int32_t)partials++, 1);
+        int64_t partials = pattern->plan.receive_offset[g + 1];
+        for (TargetEdges t = {0}; next_target(&t, b, g);)
+            partials -= t.summed;
+        for (TargetEdges t = {0}; next_target(&t, b, g);) {
+            int64_t *at = &entries[b->target[t.begin]];
+            for (int64_t e = t.begin; e < t.end; e++)
+                if (!b->as_sum[e])
+                    put_entry(&pattern->halo, at, column[b->source[e]],
+                              b->weight != NULL ? b->weight[e] : 1);
+            if (t.summed)
+                put_entry(&pattern->halo, at, (int32_t)partials++, 1);
         }
     }
 }

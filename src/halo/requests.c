@@ -75,7 +75,7 @@ void requests_write(Requests *sent, const Pattern *pattern, const Boundary *b, c
     bool weighted = edges->weight != NULL;
     const HaloPlan *plan = &pattern->plan;
     int size = plan->size;
-    int32_t *count = ALLOC(int32_t, (int64_t)HEAD * size, "requests to owners");
+    FREED int32_t *count = ALLOC(int32_t, (int64_t)HEAD * size, "requests to owners");
     *sent = (Requests){.begin = ALLOC(int64_t, size + 1, "requests to owners")};
     for (int r = 0; r < size; r++) {
         sent->begin[r + 1] = sent->begin[r];
@@ -96,7 +96,6 @@ void requests_write(Requests *sent, const Pattern *pattern, const Boundary *b, c
         Request request = request_at(sent->word + sent->begin[r]);
         fill_round(&request, b, edges, shard->set[edges->to].gid, round_from(plan, r));
     }
-    memory_free(count);
 }
 
 void requests_clear(Requests *requests) {
