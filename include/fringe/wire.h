@@ -310,6 +310,7 @@ void box_open(MessageBox *box, int64_t (*id)(const void *context, int64_t place)
 void box_clear(MessageBox *box);        // before its blocks are freed
 size_t box_room(const MessageBox *box); // bytes of all its messages
 int64_t box_rows(const MessageBox *box, int i);
+int64_t box_longest(const MessageBox *box);                // rows of the longest message
 void box_set_widths(MessageBox *box, const uint8_t *bits); // [rows]
 // From now on message i holds the rows [offset[i], offset[i+1]) of another list, no more than those
 // it was made with, of these widths (not read without widths); both are borrowed. box->bits remain
@@ -345,4 +346,6 @@ unsigned char *box_host_message(const MessageBox *box, int i);
 // What its residuals remember, as tensors NAME.PLACE.RESIDUAL.sent or .received, by rank; PLACE is
 // that among the options, 0 or 1. Collective.
 bool box_state(MessageBox *box, const char *name, StateWalk *walk, Error *err);
-bool box_remembers(const CodecOptions *options); // whether any residual does, at either end
+// The residual at that place, if it remembers anything, at either end; else NULL.
+const Residual *box_residual(const CodecOptions *options, int r);
+bool box_remembers(const CodecOptions *options); // whether any residual does

@@ -20,15 +20,6 @@ static bool is_sampled(const Channel *channel) { return channel->options.sample.
 
 // ---- making
 
-static int64_t longest_round(const HaloPlan *plan) {
-    int64_t most = 0;
-    for (int g = 0; g + 1 < plan->size; g++) {
-        int64_t rows = channel_round_rows(plan, INCOMING, g);
-        most = rows > most ? rows : most;
-    }
-    return most;
-}
-
 static void alloc_flow(SampledRows *rows, const Allocator *allocator, const HaloPlan *plan,
                        int flow, bool has_widths) {
     const char *what = "sampled rows";
@@ -47,14 +38,14 @@ void channel_alloc_sample(Channel *channel, const Allocator *allocator) {
     for (int flow = 0; flow < FLOWS; flow++)
         alloc_flow(&sample->rows[flow], allocator, channel->plan, flow,
                    channel->options.codec->has_widths);
-    sample->factor = alloc_device(allocator, (size_t)longest_round(channel->plan) * sizeof(float),
-                                  "sampled rows");
+    sample->factor = alloc_device(
+        allocator, (size_t)box_longest(&channel->box[INCOMING]) * sizeof(float), "sampled rows");
     sample->zero = alloc_rows(allocator, 1, channel->columns, "sampled rows");
 }
 
 void channel_open_sample(Channel *channel) {
     const Backend *b = channel->buffers->backend;
-    int64_t count = longest_round(channel->plan);
+    int64_t count = box_longest(&channel->box[INCOMING]);
     if (!is_sampled(channel))
         return;
     size_t bytes = (size_t)count * sizeof(float);

@@ -26,9 +26,7 @@ void channel_do_halo(Channel *channel, const ExchangeWork *work, int begin, int 
 
 void channel_do_blocking(Channel *channel, const ExchangeWork *work) {
     channel_post(channel);
-    for (int round = 0; round < rounds_of(channel); round++)
-        channel_receive(channel, round);
-    channel_finish(channel);
+    channel_receive_all(channel);
     channel_do_own(channel, work, OWN_ALL);
     channel_do_halo(channel, work, 0, rounds_of(channel));
 }
@@ -58,9 +56,7 @@ static void central(Channel *channel, const RowSource *rows, ExchangeContext con
     channel_pack(channel, rows, context);
     channel_post(channel);
     channel_do_own(channel, work, OWN_CENTRAL);
-    for (int round = 0; round < rounds_of(channel); round++)
-        channel_receive(channel, round);
-    channel_finish(channel);
+    channel_receive_all(channel);
     channel_do_own(channel, work, OWN_MARGINAL);
     channel_do_halo(channel, work, 0, rounds_of(channel));
 }
@@ -89,20 +85,15 @@ CodecOptions schedule_options(const Schedule *schedule, const CodecOptions *opti
     return of_direction;
 }
 
-static bool remembers(const CodecOptions *options, int slot) {
-    const Residual *residual = options->residual[slot].of;
-    return residual != NULL && residual->bytes != NULL;
-}
-
 // The setting with which nothing remembers rows that now does. NULL: nothing does.
 static const char *to_remember_none(const Schedule *schedule, const CodecOptions *options) {
     for (int d = 0; d < 2; d++) {
         CodecOptions all = schedule_options(schedule, options, d);
         if (schedule->skips)
             return "comm.schedule=overlap";
-        if (remembers(&all, SCHEDULE_MEMORY))
+        if (box_residual(&all, SCHEDULE_MEMORY) != NULL)
             return "comm.smooth=none";
-        if (remembers(&all, CODING_MEMORY))
+        if (box_residual(&all, CODING_MEMORY) != NULL)
             return "quantization.memory=none";
     }
     return NULL;

@@ -3,14 +3,14 @@
 
 #include "internal.h"
 
-static const Residual *residual_of(const CodecOptions *options, int r) {
+const Residual *box_residual(const CodecOptions *options, int r) {
     const Residual *residual = options->residual[r].of;
     return residual != NULL && residual->bytes != NULL ? residual : NULL;
 }
 
 bool box_remembers(const CodecOptions *options) {
     for (int r = 0; r < RESIDUALS; r++)
-        if (residual_of(options, r) != NULL)
+        if (box_residual(options, r) != NULL)
             return true;
     return false;
 }
@@ -18,7 +18,7 @@ bool box_remembers(const CodecOptions *options) {
 // Whether a sender puts other rows in the place of those to send, or decodes its own messages.
 static bool replaces_rows(const MessageBox *box) {
     for (int r = 0; box->end == RESIDUAL_SENDER && r < RESIDUALS; r++) {
-        const Residual *residual = residual_of(box->options, r);
+        const Residual *residual = box_residual(box->options, r);
         if (residual != NULL && (residual->before_encode != NULL || residual->after_encode != NULL))
             return true;
     }
@@ -34,7 +34,7 @@ static size_t follows_bytes(const MessageBox *box) {
 }
 
 static void alloc_memory(MessageBox *box, const Allocator *allocator, int r) {
-    const Residual *residual = residual_of(box->options, r);
+    const Residual *residual = box_residual(box->options, r);
     BoxResidual *of = &box->residual[r];
     size_t end = 0;
     of->place = alloc_host(allocator, (size_t)(box->count + 1) * sizeof end, what);
@@ -58,7 +58,7 @@ static size_t gid_bytes(const MessageBox *box) {
 
 void box_alloc_residuals(MessageBox *box, const Allocator *allocator) {
     for (int r = 0; r < RESIDUALS; r++)
-        if (residual_of(box->options, r) != NULL)
+        if (box_residual(box->options, r) != NULL)
             alloc_memory(box, allocator, r);
     if (!replaces_rows(box))
         return;
@@ -70,7 +70,7 @@ void box_alloc_residuals(MessageBox *box, const Allocator *allocator) {
 // Encoding and decoding read them.
 void box_set_follows(MessageBox *box) {
     for (int r = 0; r < RESIDUALS; r++) {
-        const Residual *residual = residual_of(box->options, r);
+        const Residual *residual = box_residual(box->options, r);
         BoxResidual *of = &box->residual[r];
         if (residual == NULL || residual->follows == NULL)
             continue;
@@ -89,7 +89,7 @@ void box_open_residuals(MessageBox *box, int64_t (*id)(const void *context, int6
                         const void *context) {
     const Backend *b = box->backend;
     for (int r = 0; r < RESIDUALS; r++)
-        if (residual_of(box->options, r) != NULL)
+        if (box_residual(box->options, r) != NULL)
             b->message_zero(box->residual[r].memory, box->residual[r].place[box->count]);
     box_set_follows(box);
     if (!replaces_rows(box))
@@ -106,7 +106,7 @@ void box_open_residuals(MessageBox *box, int64_t (*id)(const void *context, int6
 
 // The residual, if it takes part in this exchange.
 static const Residual *active(const MessageBox *box, int r, BoxStep step) {
-    return step.exchange > 0 ? residual_of(box->options, r) : NULL;
+    return step.exchange > 0 ? box_residual(box->options, r) : NULL;
 }
 
 static DeviceByte *memory_of(const MessageBox *box, int r, int i) {
@@ -132,7 +132,7 @@ static Rows gather(MessageBox *box, int i, const MessageSource *source, const Po
 }
 
 void box_measure(MessageBox *box, int i, MessageSource source, const Poll *poll) {
-    assert(residual_of(box->options, 0) != NULL && box->end == RESIDUAL_SENDER);
+    assert(box_residual(box->options, 0) != NULL && box->end == RESIDUAL_SENDER);
     Rows rows = gather(box, i, &source, poll);
     const DeviceFloat *last = (const DeviceFloat *)(void *)memory_of(box, 0, i);
     box->backend->message_distance(double_at(box->device_distance, 2 * (int64_t)i), rows.at, last,
@@ -199,7 +199,7 @@ bool box_state(MessageBox *box, const char *name, StateWalk *walk, Error *err) {
     bool ok = true;
     for (int r = 0; ok && r < RESIDUALS; r++) {
         char tensor[NAME];
-        if (residual_of(box->options, r) == NULL)
+        if (box_residual(box->options, r) == NULL)
             continue;
         size_t bytes = box->residual[r].place[box->count];
         FREED unsigned char *memory = memory_alloc(bytes, what);

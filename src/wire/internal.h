@@ -9,8 +9,6 @@ extern const Transport transport_mpi;
 // Messages, and what residuals remember of them, begin at multiples of 64 bytes.
 static inline size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-int64_t box_longest(const MessageBox *box); // rows of the longest message
-
 int wire_in_flight(void); // how many owners have messages in flight, for tests
 
 // ---- box_residuals.c: all of it does nothing for a box without residuals, or in an exchange that
