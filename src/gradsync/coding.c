@@ -12,10 +12,6 @@
 
 // ---- floats
 
-static float *row_at(const Coding *c, Rows rows, int64_t i) {
-    return (float *)host_mirror(c->cpu, rows.at, NULL) + i * rows.stride;
-}
-
 // Row i holds the floats of bucket first + i, filled up with zeros.
 static void gather(const GradSync *sync, Rows rows, int64_t first) {
     for (int64_t i = 0; i < rows.count; i++) {

@@ -41,16 +41,9 @@ static void alloc_box(Coding *c, const GradSync *sync, int64_t bucket, const All
     message_block_alloc(&c->block[way][flow], allocator, box_room(&c->box[way][flow]));
 }
 
-static int64_t longest_slice(const GradSync *sync) {
-    int64_t most = 0;
-    for (int i = 0; i < sync->chunks; i++)
-        most = sync->chunk[i].slice > most ? sync->chunk[i].slice : most;
-    return most;
-}
-
 static void alloc_scratch(Coding *c, const GradSync *sync, int64_t bucket,
                           const Allocator *allocator) {
-    int64_t longest = longest_slice(sync);
+    int64_t longest = sync->chunks > 0 ? sync->chunk[0].slice : 0; // only the last is shorter
     const MessageBox *sums = &c->box[DOWN][OUTGOING];
     c->slice = alloc_rows(allocator, longest, bucket, what);
     c->sum = alloc_rows(allocator, sums->offset[sums->count], bucket, what);

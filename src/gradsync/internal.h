@@ -150,6 +150,10 @@ static inline int messages_of(const Coding *c, int way, int flow) {
     return way == UP ? c->size - 1 : flow == OUTGOING ? 1 : c->size;
 }
 
+static inline float *row_at(const Coding *c, Rows rows, int64_t i) {
+    return (float *)host_mirror(c->cpu, rows.at, NULL) + i * rows.stride;
+}
+
 // ---- coding_new.c; plan NULL: allocates
 void *alloc_anyway(MemoryForecast *forecast, size_t bytes, const char *name); // also to plan
 Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryForecast *forecast);

@@ -38,10 +38,10 @@ struct LowRank {
 // ---- making
 
 // The span of a parameter, behind those before it.
-static LowRankSpan next_span(LowRank *l, const GradSpan *span) {
-    int64_t rows = span->rows, columns = span->columns, rank = l->rank;
-    LowRankSpan w = {.name = span->name,
-                     .begin = span->begin,
+static LowRankSpan next_span(LowRank *l, GradSpan span) {
+    int64_t rows = span.rows, columns = span.columns, rank = l->rank;
+    LowRankSpan w = {.name = span.name,
+                     .begin = span.begin,
                      .rows = rows,
                      .columns = columns,
                      .at = {l->floats[FIRST], l->floats[SECOND]},
@@ -59,10 +59,8 @@ static LowRankSpan next_span(LowRank *l, const GradSpan *span) {
 
 void low_rank_floats(const GradForm *form, int64_t floats[2]) {
     LowRank l = {.rank = form->rank};
-    for (int i = 0; i < form_spans(form); i++) {
-        GradSpan span = form_span(form, i);
-        next_span(&l, &span);
-    }
+    for (int i = 0; i < form_spans(form); i++)
+        next_span(&l, form_span(form, i));
     floats[0] = l.floats[FIRST];
     floats[1] = l.floats[SECOND];
 }
@@ -110,8 +108,7 @@ LowRank *low_rank_new(const GradSync *sync, const GradForm *form, MemoryForecast
                    .spans = form_spans(form)};
     l->span = alloc_anyway(forecast, (size_t)l->spans * sizeof *l->span, what);
     for (int i = 0; i < l->spans; i++) {
-        GradSpan span = form_span(form, i);
-        l->span[i] = next_span(l, &span);
+        l->span[i] = next_span(l, form_span(form, i));
         l->span[i].downloaded = forecast == NULL ? sync->backend->event_new() : NULL;
     }
     alloc_floats(l, &(Allocator){.backend = l->cpu, .forecast = forecast, .taken = &l->taken});

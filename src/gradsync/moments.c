@@ -6,10 +6,6 @@
 
 #include "internal.h"
 
-static const float *floats_at(const Coding *c, Rows rows) {
-    return (const float *)host_mirror(c->cpu, rows.at, NULL);
-}
-
 static int64_t floats_in(Rows rows) { return rows.count * rows.stride; }
 
 static GradMoments *moments_at(Coding *c, int chunk, int owner) {
@@ -18,7 +14,7 @@ static GradMoments *moments_at(Coding *c, int chunk, int owner) {
 
 void note_moments(Coding *c, int chunk, int owner, Rows rows) {
     GradMoments *moments = moments_at(c, chunk, owner);
-    const float *at = floats_at(c, rows);
+    const float *at = row_at(c, rows, 0);
     moments->sum = moments->square = 0;
     if (c->bits.rule == NULL)
         return;
@@ -32,8 +28,7 @@ void note_moments(Coding *c, int chunk, int owner, Rows rows) {
 
 // That of gradients.memory, whose rows are floats.
 static const Residual *memory_in(const Coding *c) {
-    const Residual *residual = c->options[UP].residual[CODING_MEMORY].of;
-    return residual != NULL && residual->bytes != NULL ? residual : NULL;
+    return box_residual(&c->options[UP], CODING_MEMORY);
 }
 
 enum { LANES = 16 }; // sums of their own, so that they are added side by side
@@ -65,7 +60,7 @@ void note_memory(Coding *c, int chunk, int owner, int message, Rows rows) {
     if (residual == NULL)
         return;
     DeviceByte *memory = byte_at(of->memory, (int64_t)of->place[message]);
-    compare(moments_at(c, chunk, owner), floats_at(c, rows),
+    compare(moments_at(c, chunk, owner), row_at(c, rows, 0),
             host_mirror(c->cpu, (void *)memory, NULL), residual->after_decode != NULL,
             floats_in(rows));
 }
