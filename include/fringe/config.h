@@ -89,6 +89,7 @@ typedef struct MemberKeys {
 typedef struct MemberValues {
     _Alignas(max_align_t) unsigned char values[64];
 } MemberValues;
+#define MEMBER_OPTIONS(Type, of) (*(Type *)memcpy(&(Type){0}, (of)->values, sizeof(Type))) // a copy
 // Who set a key. CONFIG_PRESET: nobody or a preset.
 enum { CONFIG_PRESET, CONFIG_OF_RUN, CONFIG_OF_FILE, CONFIG_OF_SETTING };
 enum { CONFIG_MEMBERS = 1024, CONFIG_KEYS = 192 }; // bytes of all values; keys of everybody

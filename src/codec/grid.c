@@ -24,11 +24,7 @@ void grid_set(MemberValues *values, GridOptions options) {
     memcpy(values->values, &options, sizeof options);
 }
 
-GridOptions grid_get(const MemberValues *values) {
-    GridOptions options;
-    memcpy(&options, values->values, sizeof options);
-    return options;
-}
+GridOptions grid_get(const MemberValues *values) { return MEMBER_OPTIONS(GridOptions, values); }
 
 void grid_set_bits(MemberValues *values, int bits) {
     GridOptions options = grid_get(values);

@@ -12,9 +12,7 @@ typedef struct IntegerOptions {
 _Static_assert(sizeof(IntegerOptions) <= sizeof(MemberValues), "the options fit");
 
 static IntegerOptions options_of(const MessageLayout *layout) {
-    IntegerOptions options;
-    memcpy(&options, layout->values.values, sizeof options);
-    return options;
+    return MEMBER_OPTIONS(IntegerOptions, &layout->values);
 }
 
 static bool integer_configure(const Config *config, MemberValues *values, Error *err) {

@@ -65,9 +65,7 @@ bool keys_read(float *x, int64_t n, const unsigned char *in, size_t bytes) {
 void keys_set(MemberValues *values, double part) { memcpy(values->values, &part, sizeof part); }
 
 static double part_of(const MessageLayout *layout) {
-    double part;
-    memcpy(&part, layout->values.values, sizeof part);
-    return part;
+    return MEMBER_OPTIONS(double, &layout->values);
 }
 
 static size_t codec_bytes(const MessageLayout *layout) {

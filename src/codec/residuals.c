@@ -21,9 +21,7 @@ void residual_set(MemberValues *values, ResidualOptions options) {
 }
 
 ResidualOptions residual_get(const MemberValues *values) {
-    ResidualOptions options;
-    memcpy(&options, values->values, sizeof options);
-    return options;
+    return MEMBER_OPTIONS(ResidualOptions, values);
 }
 
 // What is remembered of such rows, with their padding, which is remembered, too.

@@ -10,9 +10,7 @@ void sketch_set(MemberValues *values, SketchOptions options) {
 }
 
 static SketchOptions options_of(const MessageLayout *layout) {
-    SketchOptions options;
-    memcpy(&options, layout->values.values, sizeof options);
-    return options;
+    return MEMBER_OPTIONS(SketchOptions, &layout->values);
 }
 
 static size_t codec_bytes(const MessageLayout *layout) {

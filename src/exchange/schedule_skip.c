@@ -39,12 +39,7 @@ typedef struct Options {
     bool backward;
 } Options;
 
-static Options options_of(const MemberValues *values) {
-    Options options;
-    static_assert(sizeof options <= sizeof values->values, "the options fit");
-    memcpy(&options, values->values, sizeof options);
-    return options;
-}
+static Options options_of(const MemberValues *values) { return MEMBER_OPTIONS(Options, values); }
 
 // ---- rules
 
@@ -185,6 +180,7 @@ static bool configure(const Config *config, MemberValues *values, Error *err) {
         return error_config(
             err, "comm.skip: expected %s, with EPS >= 0 and whole numbers E, TAU >= 1; found '%s'",
             options.rule->name, words.rule);
+    static_assert(sizeof options <= sizeof values->values, "the options fit");
     memcpy(values->values, &options, sizeof options);
     return true;
 }

@@ -40,11 +40,7 @@ typedef struct Options {
     double decay;
 } Options;
 
-static Options options_of(const MemberValues *values) {
-    Options options;
-    memcpy(&options, values->values, sizeof options);
-    return options;
-}
+static Options options_of(const MemberValues *values) { return MEMBER_OPTIONS(Options, values); }
 
 static bool is(const char *word, const char *one) { return strcmp(word, one) == 0; }
 
