@@ -64,14 +64,17 @@ static bool cpu_has_amx(void) {
 static bool takes_amx;
 bool cpu_has_tiles(void) { return takes_amx; }
 
+static int place_of(const char *word, const char *const *names, int count) {
+    int i = 0;
+    while (i < count && strcmp(word, names[i]) != 0)
+        i++;
+    return i;
+}
+
 bool cpu_choose_lanes(const char *vectors, Error *err) {
-    enum Lanes lanes = LANES_PLAIN;
-    bool amx = strcmp(vectors, "amx") == 0;
-    if (amx || strcmp(vectors, "auto") == 0)
-        lanes = widest();
-    else
-        while (lanes < LANES_COUNT && strcmp(vectors, cpu_lanes_names[lanes]) != 0)
-            lanes++;
+    bool amx = strcmp(vectors, "amx") == 0, wide = amx || strcmp(vectors, "auto") == 0;
+    enum Lanes lanes =
+        wide ? widest() : (enum Lanes)place_of(vectors, cpu_lanes_names, LANES_COUNT);
     if (lanes == LANES_COUNT)
         return error_config(err, "vectors '%s' is not known; take auto, plain, avx2, avx512 or amx",
                             vectors);
@@ -82,7 +85,7 @@ bool cpu_choose_lanes(const char *vectors, Error *err) {
                          vectors, cpu_lanes_names[widest()]);
     chosen = lanes;
     is_chosen = true;
-    takes_amx = (amx || strcmp(vectors, "auto") == 0) && cpu_has_amx();
+    takes_amx = wide && cpu_has_amx();
     return true;
 }
 
@@ -101,13 +104,6 @@ CpuProducts cpu_products(void) { return products; }
 
 static const char *const inputs_names[PRODUCT_INPUTS] = {"fp32", "bf16", "bf16x3"};
 const char *const cpu_sums_names[SUM_ORDERS] = {"pairs", "tiles"};
-
-static int place_of(const char *word, const char *const *names, int count) {
-    int i = 0;
-    while (i < count && strcmp(word, names[i]) != 0)
-        i++;
-    return i;
-}
 
 bool cpu_choose_products(const BackendStart *how, Error *err) {
     const char *precision = how->precision != NULL ? how->precision : "fp32";

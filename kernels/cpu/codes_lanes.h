@@ -18,11 +18,8 @@ LANES_INLINE Vec vec_max(Vec a, Vec b) { return (Vec)_mm256_max_ps((__m256)a, (_
 LANES_INLINE Vec vec_min(Vec a, Vec b) { return (Vec)_mm_min_ps((__m128)a, (__m128)b); }
 LANES_INLINE Vec vec_max(Vec a, Vec b) { return (Vec)_mm_max_ps((__m128)a, (__m128)b); }
 #else
-LANES_INLINE Vec vec_choose(VecInt first, Vec a, Vec b) {
-    return (Vec)(((VecInt)a & first) | ((VecInt)b & ~first));
-}
-LANES_INLINE Vec vec_min(Vec a, Vec b) { return vec_choose(a < b, a, b); }
-LANES_INLINE Vec vec_max(Vec a, Vec b) { return vec_choose(a > b, a, b); }
+LANES_INLINE Vec vec_min(Vec a, Vec b) { return vec_select(a < b, a, b); }
+LANES_INLINE Vec vec_max(Vec a, Vec b) { return vec_select(a > b, a, b); }
 #endif
 
 LANES_INLINE F16 f16_min(F16 a, F16 b) {

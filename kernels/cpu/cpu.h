@@ -99,6 +99,12 @@ static inline void pace_call(Pace *pace) {
     pace->next = clock_seconds() + 0.5e-3;
 }
 
+// Rows of a piece that has about so many floats; at least one.
+static inline int64_t piece_rows(int64_t floats, int64_t stride) {
+    int64_t rows = floats / (stride > 0 ? stride : 1);
+    return rows > 0 ? rows : 1;
+}
+
 // Lanes as a tree; they are used up.
 static inline double lanes_sum(double lane[16]) {
     for (int half = 8; half > 0; half /= 2)

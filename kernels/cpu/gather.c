@@ -24,11 +24,6 @@ static inline void ask_ahead(const MessageSource *source, int64_t k, int64_t cou
         __builtin_prefetch(row + at);
 }
 
-// Rows of a block.
-static inline int64_t block_rows(int64_t columns) {
-    return columns >= BLOCK ? 1 : BLOCK / (columns > 0 ? columns : 1);
-}
-
 // --- floats
 
 // Rows [begin, end) of the list. A factor of 1 changes nothing.
@@ -49,7 +44,7 @@ CELLS_INLINE void pack_floats(float *out, const MessageSource *source, int64_t b
 }
 
 void cpu_pack_fp32(DeviceByte *out, const MessageSource *source, int64_t count, const Poll *poll) {
-    const int64_t columns = source->x.columns, step = block_rows(columns);
+    const int64_t columns = source->x.columns, step = piece_rows(BLOCK, columns);
     Pace pace = pace_start(poll);
 #pragma omp parallel for schedule(static) if (count * columns > PARALLEL)
     for (int64_t k = 0; k < count; k += step) {
@@ -64,7 +59,7 @@ void cpu_unpack_fp32(Rows out, int64_t first, const DeviceByte *in, int64_t coun
     const CpuRows rows = cpu_rows(out);
     const size_t bytes = (size_t)out.columns * sizeof(float);
     const size_t padding = (size_t)rows_stride(out.columns) * sizeof(float) - bytes;
-    const int64_t step = block_rows(out.columns);
+    const int64_t step = piece_rows(BLOCK, out.columns);
     Pace pace = pace_start(poll);
 #pragma omp parallel for schedule(static) if (count * out.columns > PARALLEL)
     for (int64_t begin = 0; begin < count; begin += step) {
@@ -132,7 +127,7 @@ CELLS_INLINE int64_t pack_halves(unsigned char *out, const MessageSource *source
 
 void cpu_pack_bf16(DeviceByte *out, const MessageSource *source, int64_t count,
                    DeviceInt64 *first_bad, const Poll *poll) {
-    const int64_t columns = source->x.columns, step = block_rows(columns);
+    const int64_t columns = source->x.columns, step = piece_rows(BLOCK, columns);
     int64_t bad = count;
     const bool as_they_are = first_bad == NULL;
     assert(!as_they_are || (source->x.type == ROWS_BF16 && source->scale == NULL));
@@ -150,7 +145,7 @@ void cpu_pack_bf16(DeviceByte *out, const MessageSource *source, int64_t count,
 void cpu_unpack_bf16(Rows out, int64_t first, const DeviceByte *in, int64_t count,
                      const Poll *poll) {
     const CpuRows rows = cpu_rows_of_any(out);
-    const int64_t step = block_rows(out.columns);
+    const int64_t step = piece_rows(BLOCK, out.columns);
     Pace pace = pace_start(poll);
 #pragma omp parallel for schedule(static) if (count * out.columns > PARALLEL)
     for (int64_t k = 0; k < count; k += step) {

@@ -36,6 +36,7 @@
 typedef float Vec __attribute__((vector_size(VEC_FLOATS * 4), may_alias));
 typedef float VecLoose __attribute__((vector_size(VEC_FLOATS * 4), may_alias, aligned(4)));
 typedef int32_t VecInt __attribute__((vector_size(VEC_FLOATS * 4), may_alias));
+typedef uint32_t VecBits __attribute__((vector_size(VEC_FLOATS * 4), may_alias));
 
 typedef struct F16 {
     Vec part[VEC_COUNT];
@@ -44,6 +45,9 @@ typedef struct F16 {
 #define F16_EACH(i) _Pragma("GCC unroll 4") for (int i = 0; i < VEC_COUNT; i++)
 
 LANES_INLINE Vec vec_set(float value) { return value - (Vec){0}; } // x - 0 is x, also for -0
+LANES_INLINE Vec vec_select(VecInt mask, Vec yes, Vec no) {
+    return (Vec)(((VecInt)yes & mask) | ((VecInt)no & ~mask));
+}
 
 // 64-byte aligned
 LANES_INLINE F16 f16_load(const float *from) {

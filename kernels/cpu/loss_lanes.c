@@ -20,7 +20,6 @@
 
 // 2^n for n = -126 .. 127; `shifted` is n + 1.5 2^23, whose low bits are n. Unsigned, because a
 // loss that diverges brings any bits.
-typedef uint32_t VecBits __attribute__((vector_size(VEC_FLOATS * 4), may_alias));
 LANES_INLINE Vec vec_power2(Vec shifted) {
     VecBits n = (VecBits)shifted - (VecBits)vec_set(0x1.8p23f);
     return (Vec)((n + 127) << 23);
@@ -31,10 +30,6 @@ DEFINE_LOG1P(LANES_INLINE, Vec, vec_log1p)
 
 // exp(x) for x <= 0; 0 below -87; NaN stays.
 LANES_INLINE Vec vec_exp(Vec x) { return (Vec)((VecInt)vec_exp_near(x) & ~(VecInt)(x < -87.0f)); }
-
-LANES_INLINE Vec vec_select(VecInt mask, Vec yes, Vec no) {
-    return (Vec)(((VecInt)yes & mask) | ((VecInt)no & ~mask));
-}
 
 LANES_INLINE F16 f16_exp(F16 a) {
     F16_EACH(i) a.part[i] = vec_exp(a.part[i]);

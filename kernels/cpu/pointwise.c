@@ -6,11 +6,8 @@
 // of the number of rows alone, added in order.
 #include "pointwise.h"
 
-// Rows of one piece of a loop: 128 KiB, some ten microseconds, well below the pace of a Poll.
-static int64_t chunk_rows(Rows rows) {
-    int64_t chunk = (128 << 10) / ((int64_t)sizeof(float) * (rows.stride > 0 ? rows.stride : 1));
-    return chunk > 0 ? chunk : 1;
-}
+// Floats of one piece of a loop: some ten microseconds, well below the pace of a Poll.
+enum { CHUNK = 1 << 15 };
 
 DropoutKey dropout_key(float keep, RandomKey key) {
     assert(keep > 0 && keep <= 1);
@@ -55,7 +52,8 @@ void cpu_post_forward(Rows h, Range range, Rows z, const Post *post, PostSaved s
     PointwiseCall call = post_call(h, z, post, saved);
     call.gid = int64s_of(gid);
     call.stream = h.at != z.at && cpu_beyond_cache(range.end - range.begin, call.out);
-    each_chunk(ROWS_PICK(post_forward_rows, z.type), &call, range, chunk_rows(z), poll);
+    each_chunk(ROWS_PICK(post_forward_rows, z.type), &call, range, piece_rows(CHUNK, z.stride),
+               poll);
 }
 
 // --- sums over rows
@@ -127,5 +125,5 @@ void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomKey key, const
                           .gid = int64s_of(gid),
                           .key = dropout_key(keep, key)};
     call.stream = out.at != x.at && cpu_beyond_cache(range.end - range.begin, call.out);
-    each_chunk(ROWS_PICK(dropout_rows, x.type), &call, range, chunk_rows(x), poll);
+    each_chunk(ROWS_PICK(dropout_rows, x.type), &call, range, piece_rows(CHUNK, x.stride), poll);
 }

@@ -9,11 +9,6 @@ enum {
     PARALLEL = 1 << 15 // floats below which one thread is quicker than starting the others
 };
 
-static int64_t chunk_rows(Rows rows) {
-    int64_t chunk = CHUNK / (rows.stride > 0 ? rows.stride : 1);
-    return chunk > 0 ? chunk : 1;
-}
-
 void cpu_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *first_bad,
                   const Poll *poll) {
     assert(source->partials.count == 0 || source->partials.type == source->x.type);
@@ -22,7 +17,7 @@ void cpu_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 
                          .from = *source,
                          .key = philox_key(source->random),
                          .row_bytes = quantized_row_bytes(source->x.columns, to->bits)};
-    int64_t bad = NO_PLACE, chunk = chunk_rows(source->x);
+    int64_t bad = NO_PLACE, chunk = piece_rows(CHUNK, source->x.stride);
     Pace pace = pace_start(poll);
     pace_call(&pace); // at least once: thread 0 may get no piece
 #pragma omp parallel for schedule(dynamic)                                                         \
@@ -43,7 +38,7 @@ void cpu_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *
                            .row_bytes = quantized_row_bytes(out.columns, from->bits)};
     // all that lands in `out` counts: nothing is read before the last message has come
     call.stream = cpu_beyond_cache(out.count, call.out);
-    int64_t chunk = chunk_rows(out);
+    int64_t chunk = piece_rows(CHUNK, out.stride);
     Pace pace = pace_start(poll);
     pace_call(&pace); // at least once: thread 0 may get no piece
 #pragma omp parallel for schedule(dynamic) if (from->count * out.columns > PARALLEL)

@@ -9,7 +9,6 @@
 #include "masks_lanes.h"
 
 typedef uint16_t Half;
-typedef uint32_t VecBits __attribute__((vector_size(VEC_FLOATS * 4), may_alias));
 typedef Half VecCells __attribute__((vector_size(VEC_FLOATS * 2), may_alias));
 typedef Half VecCellsLoose __attribute__((vector_size(VEC_FLOATS * 2), may_alias, aligned(2)));
 
