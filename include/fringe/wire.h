@@ -307,10 +307,10 @@ void box_alloc(MessageBox *box, const Allocator *allocator);
 // MessageSource.gid has it; called for residuals only).
 void box_open(MessageBox *box, int64_t (*id)(const void *context, int64_t place),
               const void *context);
-void box_clear(MessageBox *box);        // before its blocks are freed
-size_t box_room(const MessageBox *box); // bytes of all its messages
+void box_clear(MessageBox *box);            // before its blocks are freed
+size_t box_room(const MessageBox *box);     // bytes of all its messages
+int64_t box_longest(const MessageBox *box); // rows of the longest message
 int64_t box_rows(const MessageBox *box, int i);
-int64_t box_longest(const MessageBox *box);                // rows of the longest message
 void box_set_widths(MessageBox *box, const uint8_t *bits); // [rows]
 // From now on message i holds the rows [offset[i], offset[i+1]) of another list, no more than those
 // it was made with, of these widths (not read without widths); both are borrowed. box->bits remain

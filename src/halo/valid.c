@@ -73,9 +73,8 @@ static bool local_is_valid(const Pattern *p) {
 // Sends the ids of the send lists and compares them with halo_id. Collective.
 static bool ids_agree(const HaloPlan *plan) {
     const Comm *comm = plan->comm;
-    int64_t *offset = ring_offsets_at_owners(comm, plan->receive_offset);
+    FREED int64_t *offset = ring_offsets_at_owners(comm, plan->receive_offset);
     int64_t wrong = memcmp(offset, plan->send_offset, (size_t)plan->size * sizeof *offset) != 0;
-    memory_free(offset);
     comm_sum_int64(comm, &wrong, 1);
     if (wrong > 0)
         return false;
