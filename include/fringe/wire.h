@@ -346,6 +346,6 @@ unsigned char *box_host_message(const MessageBox *box, int i);
 // What its residuals remember, as tensors NAME.PLACE.RESIDUAL.sent or .received, by rank; PLACE is
 // that among the options, 0 or 1. Collective.
 bool box_state(MessageBox *box, const char *name, StateWalk *walk, Error *err);
-// The residual at that place, if it remembers anything, at either end; else NULL.
+// The residual at place r of the options, if it keeps bytes of rows, at either end; else NULL.
 const Residual *box_residual(const CodecOptions *options, int r);
 bool box_remembers(const CodecOptions *options); // whether any residual does

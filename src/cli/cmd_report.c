@@ -4,7 +4,7 @@
 
 #include "fringe/page.h"
 
-// The number of runs on the page; 0: there is none.
+// Writes the page of the runs at or below the folders. Returns how many; 0 with an error.
 static int write_page(const char *path, const char *const *folder, int folders, Error *err) {
     CLEARED(records_clear) RunRecords records = {0};
     bool ok = true;

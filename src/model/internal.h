@@ -336,8 +336,7 @@ int64_t aggregated(const ModelShape *shape, int l, int direction);
 void propagations_make(Model *m); // operators and channels of all layers. Collective.
 // Precomputed aggregates and cached halo features. Collective.
 void propagations_features(Model *m);
-void propagations_forecast(MemoryForecast *forecast,
-                           Model *m); // enters the operators, unmade, into m
+void propagations_forecast(MemoryForecast *forecast, Model *m); // m has the operators then, unmade
 void propagations_clear(Model *m);
 // sum = before (l = 0: its share of it) + the share of what layer l has made, of model.mix.
 void add_mixed(const Model *m, int l, Rows sum, Range rows, Rows before, Rows made,

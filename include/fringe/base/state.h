@@ -41,7 +41,7 @@ typedef struct StateSections {
     StateSection section[STATE_SECTIONS]; // in the order in which they are written and restored
 } StateSections;
 
-// Adds a section, unless it has no name, which must be unique.
+// Adds a section; its name must be unique. One whose name is NULL is none and is not added.
 void state_register(StateSections *sections, StateSection section);
 const StateSection *state_find(const StateSections *sections, const char *name); // NULL: none
 
